@@ -10,7 +10,10 @@ afterAll(() => {
   for (const cluster of open.splice(0)) cluster.close();
 });
 
-/** The operator's own way to call the cluster, as administrator; it is closed when the test file is through. */
+/**
+ * Returns the operator's own API client with the rights of the administrator. The client is closed at the end
+ * of the test file.
+ */
 export function adminCluster(options: Partial<ApiClientOptions> = {}): ApiClient {
   const config = new KubeConfig();
   config.loadFromFile(kubeconfig());
@@ -19,7 +22,10 @@ export function adminCluster(options: Partial<ApiClientOptions> = {}): ApiClient
   return cluster;
 }
 
-/** Writes as another field manager than the operator: another client of the same objects. */
+/**
+ * Applies an object with another field manager than the operator's, as another client of the same object
+ * does.
+ */
 export function applyAs<T extends ClusterObject>(
   cluster: ApiClient,
   fieldManager: string,

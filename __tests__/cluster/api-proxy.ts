@@ -11,40 +11,45 @@ import { kubeconfig, sandboxDirectory } from '.';
 /** A request on its way to the API server. */
 export interface Crossing {
   readonly method: string;
-  /** Without the query. */
+  /** Path without the query. */
   readonly path: string;
-  /** The parsed body; undefined without one. */
+  /** The parsed body; undefined for a request without one. */
   readonly body: unknown;
 }
 
-/** Called before a request reaches the API server, and after it was answered there; the operator waits meanwhile. */
+/**
+ * Called before a request reaches the API server, and after the API server has answered. The operator waits
+ * in the meantime.
+ */
 type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
 
-/** Stands between an operator and the API server, so that a test can strike at exactly one request. */
+/** A proxy between an operator and the API server, which lets a test interfere with exactly one request. */
 export class ApiProxy {
   private constructor(
     private readonly server: https.Server,
-    /** Path of a kubeconfig of the operator's service account that leads through here. */
+    /** Path of a kubeconfig that leads through the proxy, with the operator's service account. */
     readonly kubeconfig: string,
     private readonly pending: Set<Crossing>,
   ) {}
 
   static async start(gate: Gate): Promise<ApiProxy> {
     const cluster = await readCluster(kubeconfig());
-    // The server closes an idle connection after 90 s.
+    // The agent drops idle connections earlier than the server, which closes them after 90 s.
     const agent = new https.Agent({
       keepAlive: true,
       timeout: 30_000,
       ca: cluster.certificateAuthority,
     });
-    // The API server's own: it is good for this address, and the operator trusts it already.
+    // The proxy has the API server's own certificate: it is valid for this address, and the operator trusts
+    // it already.
     const identity = (name: string) => readFile(join(sandboxDirectory(), 'cluster', 'identities', name));
     const tls = { cert: await identity('apiserver.crt'), key: await identity('apiserver.key') };
     const pending = new Set<Crossing>();
     const server = https.createServer(tls, (request, response) => {
       pass(request, response, cluster.apiServer, agent, gate, pending).catch(() => response.destroy());
     });
-    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    // Without a time limit, no connection is closed while the operator sends a request, which would be an
+    // unintended fault.
     server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -55,7 +60,10 @@ export class ApiProxy {
     return new ApiProxy(server, path, pending);
   }
 
-  /** Writes whose effect may be visible in the cluster while their gate has not been called with `after` yet. */
+  /**
+   * Number of writes that may be visible in the cluster although their gate has not been called with `after`
+   * yet.
+   */
   get pendingWrites(): number {
     return [...this.pending].filter(({ method }) => method !== 'GET').length;
   }
@@ -80,7 +88,7 @@ async function pass(
   const crossing = { method, path: url.replace(/\?.*/, ''), body };
   if ((await gate('before', crossing)) === 'drop') return void response.destroy();
   const onward = https.request(`${apiServer}${url}`, { method, headers, agent });
-  response.on('close', () => onward.destroy()); // a watch ends when the operator does
+  response.on('close', () => onward.destroy()); // closes the watch when the operator closes its connection
   pending.add(crossing);
   let answer: http.IncomingMessage;
   try {

@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { kubeconfig } from '.';
 
-// A kubectl process for each read and write of a test would cost more processor time than the operator under test.
+// Reads and writes of tests go directly to the API server. A kubectl process for each would cost more
+// processor time than the operator under test.
 
 interface Answer {
   readonly status: number;
@@ -14,13 +15,13 @@ interface Answer {
 }
 
 interface Body {
-  /** The content type of the body. */
+  /** Content type of the body. */
   readonly type: string;
   readonly value: object;
 }
 
 interface Resource {
-  /** `/apis/apps/v1` */
+  /** Path of the group and version, such as `/apis/apps/v1`. */
   readonly root: string;
   readonly apiVersion: string;
   readonly kind: string;
@@ -33,7 +34,10 @@ interface Discovery {
     readonly metadata: { readonly name?: string };
     readonly versions: readonly {
       readonly version: string;
-      /** Absent for a moment after another test has installed the first kinds of a group: it is "Stale" then. */
+      /**
+       * Absent for a moment after another test has installed the first kinds of a group, while its discovery
+       * is "Stale".
+       */
       readonly resources?: readonly {
         readonly resource: string;
         readonly responseKind: { readonly kind: string };
@@ -45,7 +49,10 @@ interface Discovery {
   }[];
 }
 
-/** Shorter than the 90 s after which the server closes an idle connection: none is used that it is about to close. */
+/**
+ * Shorter than the 90 s after which the server closes idle connections, so that none is used just before the
+ * server closes it. In milliseconds.
+ */
 const IDLE_TIMEOUT = 30_000;
 const ANSWER_TIMEOUT = 120_000;
 
@@ -53,7 +60,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const APPLY_PATCH = 'application/apply-patch+yaml';
 const DISCOVERY = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** Retries for a minute, of an API server that asks to come again later. */
+/** Number of retries, for a minute in all, when the API server asks to repeat the request later. */
 const RETRIES = 60;
 const RETRY_PAUSE = 1_000; // milliseconds
 
@@ -62,7 +69,7 @@ let resources: Map<string, Resource> | undefined;
 
 afterAll(() => agent?.destroy());
 
-/** An answer of the API server that is no success. */
+/** An answer of the API server that reports a failure. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 
@@ -74,13 +81,19 @@ export class Refused extends Error {
   }
 }
 
-/** One object of a kind, by any name that kubectl takes for the kind. @throws Refused */
+/**
+ * Returns one object of a kind. The kind may have any name that kubectl accepts.
+ * @throws Refused
+ */
 export async function getObject(kind: string, namespace: string, name: string): Promise<object> {
   const resource = await resourceOf(kind);
   return shown(resource, await request('GET', pathOf(resource, namespace, name)));
 }
 
-/** All objects of these kinds (`hubs,secrets`) in a namespace. @throws Refused */
+/**
+ * Returns all objects of these kinds (`hubs,secrets`) in a namespace.
+ * @throws Refused
+ */
 export async function listObjects(kinds: string, namespace: string, query = ''): Promise<object[]> {
   const lists = kinds.split(',').map(async (kind) => {
     const resource = await resourceOf(kind);
@@ -92,7 +105,10 @@ export async function listObjects(kinds: string, namespace: string, query = ''):
   return (await Promise.all(lists)).flat();
 }
 
-/** A JSON merge patch. @throws Refused */
+/**
+ * Sends a JSON merge patch.
+ * @throws Refused
+ */
 export async function patchObject(
   kind: string,
   namespace: string,
@@ -105,7 +121,10 @@ export async function patchObject(
   });
 }
 
-/** As `kubectl apply --server-side --force-conflicts`. @throws Refused */
+/**
+ * Applies an object like `kubectl apply --server-side --force-conflicts`.
+ * @throws Refused
+ */
 export async function applyObject(namespace: string, object: AppliedObject): Promise<void> {
   const { kind, metadata } = object;
   const path = pathOf(await resourceOf(kind), namespace, metadata.name);
@@ -120,16 +139,16 @@ export interface AppliedObject {
 }
 
 /**
- * Resolves when the API server has accepted it; finalizers may still hold the object.
- *
- * @param name absent: all of the kind
+ * Deletes an object. Resolves when the API server has accepted the deletion; finalizers may still hold the
+ * object.
+ * @param name undefined to delete all objects of the kind
  * @throws Refused
  */
 export async function deleteObject(kind: string, namespace: string, name?: string): Promise<void> {
   await request('DELETE', pathOf(await resourceOf(kind), namespace, name));
 }
 
-/** The path of all objects of a kind in a namespace. */
+/** Returns the path of the collection of a kind in a namespace. */
 export async function collectionPath(kind: string, namespace: string): Promise<string> {
   return pathOf(await resourceOf(kind), namespace);
 }
@@ -143,7 +162,7 @@ function pathOf({ root, plural, namespaced }: Resource, namespace: string, name?
   ].join('/');
 }
 
-/** As kubectl shows it: items of lists with their kind, nothing without the record of who wrote which field. */
+/** Returns an object as kubectl shows it: list items have their kind, and managedFields are left out. */
 function shown({ apiVersion, kind }: Resource, object: unknown): object {
   const { metadata, ...rest } = object as { metadata: Record<string, unknown> };
   const { managedFields: _, ...others } = metadata;
@@ -152,7 +171,7 @@ function shown({ apiVersion, kind }: Resource, object: unknown): object {
 
 async function resourceOf(kind: string): Promise<Resource> {
   const name = kind.toLowerCase();
-  // Kinds come and go while the tests run.
+  // The discovery is repeated once, because tests install and remove kinds.
   const found = resources?.get(name) ?? (resources = await discover()).get(name);
   if (!found) throw new Refused(404, `the server has no kind ${kind}`);
   return found;
@@ -176,7 +195,7 @@ async function discover(): Promise<Map<string, Resource>> {
             namespaced: scope === 'Namespaced',
           };
           const names = [plural, singularResource, kind.toLowerCase(), ...shortNames, `${plural}.${group}`];
-          // As with kubectl the first group and version that has the name wins.
+          // As in kubectl, the first group and version that has the name wins.
           for (const name of names) if (!found.has(name)) found.set(name, resource);
         }
       }
@@ -192,26 +211,35 @@ async function request(
   accept = 'application/json',
 ): Promise<unknown> {
   let { status, body: answer, isRepeated } = await sendPatiently(method, path, body, accept);
-  // As kubectl does: it is busy, or prepares a kind that was just installed ("storage is (re)initializing").
+  // Retries as kubectl does while the server is busy, or prepares a kind that was just installed ("storage is
+  // (re)initializing").
   for (let retry = 1; isLater(method, status) && retry <= RETRIES; retry++) {
     await sleep(RETRY_PAUSE);
     ({ status, body: answer } = await sendPatiently(method, path, body, accept));
     isRepeated = true;
   }
   if (status < 300) return answer;
-  // By the request before, whose answer was lost.
+  // 404 after a repeated deletion means that the first request succeeded and its answer was lost.
   if (status === 404 && isRepeated && method === 'DELETE') return undefined;
   throw new Refused(status, (answer as { message?: string }).message ?? `${method} ${path}: HTTP ${status}`);
 }
 
-/** Whether the same request may be sent again: 5xx, when etcd is late, is no answer to it. */
+/**
+ * Whether the same request may be sent again. A 5xx, for example when etcd is slow, does not say that the
+ * request failed.
+ */
 const isLater = (method: string, status: number): boolean =>
   status === 429 || (isRepeatable(method) && status >= 500);
 
-/** The second of two such patches finds nothing to change, and that of two deletions nothing to delete. */
+/**
+ * Requests that may be sent twice: a second equal patch changes nothing, and a second deletion finds nothing.
+ */
 const isRepeatable = (method: string): boolean => ['GET', 'PATCH', 'DELETE'].includes(method);
 
-/** Once more if there was no answer: a connection may have been closed just then. */
+/**
+ * Sends a request a second time if there was no answer, because the server may just have closed the
+ * connection.
+ */
 async function sendPatiently(
   ...request: Parameters<typeof send>
 ): Promise<Answer & { readonly isRepeated: boolean }> {
@@ -234,7 +262,8 @@ async function send(method: string, path: string, body: Body | undefined, accept
   );
   outgoing.end(body && JSON.stringify(body.value));
   const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  // Parsed here: objects from outside of jest's context differ from those of the tests in their prototypes.
+  // The body is parsed here, since objects from outside of jest's context have other prototypes than those of
+  // the tests.
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }
 

@@ -3,18 +3,21 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
-// A real browser: that of the machine, else Debian's, which is installed.
+// A real browser: that of the machine, or else Debian's, which is installed.
 
 const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
-/** Milliseconds. A registry that does not answer must not take the time of all other tests. */
+/** In milliseconds. A package server that does not answer must not delay all other tests. */
 const INSTALL_TIMEOUT = 300_000;
-/** Milliseconds until something appears on a page; the machine may have more to do. */
+/** Milliseconds until something appears on a page of a busy machine. */
 const TIMEOUT = 120_000;
 
-/** The path of a browser, or why there is none. */
+/** The path of a browser, or the reason why there is none. */
 type FoundBrowser = { readonly path: string } | { readonly obstacle: string };
 
-/** Installs Debian's browser where there is none, as root. Blocks: jest asks before it knows which tests it has. */
+/**
+ * Finds a browser. As root, installs Debian's where there is none. The function is synchronous, because jest
+ * calls it before it knows which tests there are.
+ */
 export function findBrowser(): FoundBrowser {
   const present = onPath();
   if (present !== undefined) return { path: present };
@@ -46,7 +49,7 @@ function install(): string | undefined {
   return failureOf(['update']) ?? failureOf(command);
 }
 
-/** The last line of what apt-get says when it fails. */
+/** Runs apt-get. Returns the last line of its output if it fails. */
 function failureOf(args: readonly string[]): string | undefined {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const options = ['-o', 'DPkg::Lock::Timeout=120'];
@@ -59,7 +62,7 @@ function failureOf(args: readonly string[]): string | undefined {
   return status === 0 ? undefined : stderr.trim().split('\n').at(-1);
 }
 
-/** The frontend of a hub in a browser, with the token of a person. */
+/** The frontend of a hub in a browser, with the token of a user. */
 export class HubInBrowser {
   private constructor(
     private readonly browser: Browser,
@@ -68,7 +71,7 @@ export class HubInBrowser {
   ) {}
 
   static async open(executablePath: string, url: string, token: string): Promise<HubInBrowser> {
-    // The sandbox of Chromium does not run as root.
+    // Chromium's sandbox does not work for root.
     const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
     const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
     page.setDefaultTimeout(TIMEOUT);
@@ -89,12 +92,15 @@ export class HubInBrowser {
     await this.page.goto(`${this.url}${path}`);
   }
 
-  /** Clicks a button with exactly this text, or whose text fits; of several, the one that lies on top. */
+  /**
+   * Clicks a button with exactly this text, or with a text that matches. Among several such buttons it clicks
+   * the topmost.
+   */
   async click(name: string | RegExp): Promise<void> {
     await this.page.getByRole('button', { name, exact: true }).last().click();
   }
 
-  /** Chooses from a list that has opened. */
+  /** Chooses an option of a list that is open. */
   async choose(name: RegExp): Promise<void> {
     await this.page.getByRole('option', { name }).click();
   }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { kubeconfig } from '.';
 
-/** The command line as it ships. */
+/** Path of the bundle of the command line, as it ships. */
 export const BUNDLE = join(__dirname, '../../build/kubectl-hub.cjs');
 
-/** Runs the command line in a process of its own, as administrator in one namespace of the cluster. */
+/** Runs the command line as a separate process, as administrator in one namespace of the cluster. */
 export async function kubectlHub(
   namespace: string,
   args: readonly string[],

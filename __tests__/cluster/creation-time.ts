@@ -2,8 +2,8 @@ import { until } from '.';
 import type { Home } from './home';
 
 /**
- * Resolves when objects that are created from now on are younger than this object. Times of creation are whole seconds,
- * and of two objects of the same second either may be the older one to the operator.
+ * Resolves when objects that are created from now on are younger than this object. Creation times are whole
+ * seconds, so of two objects with equal times the operator may take either as the older one.
  */
 export async function outliveCreation(home: Home, kind: string, name: string): Promise<void> {
   const { creationTimestamp } = (await home.get(kind, name)).metadata;

@@ -2,8 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Puts a custom integration on the volume of a hub, as a HubCommunityRepository does. The hub finds it when it starts.
- *
+ * Puts a custom integration on the volume of a hub, as a HubCommunityRepository does. The hub finds the
+ * integration when it starts.
  * @param setup the lines of its `async_setup(hass, config)`
  */
 export async function addCustomIntegration(volume: string, domain: string, ...setup: string[]) {

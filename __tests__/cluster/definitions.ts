@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { kubectl, mustKubectl, until } from '.';
 import { getObject } from './api';
 
-/** Definitions of others, as they ship: Go keeps their modules in its own cache. */
+/** CRDs of other projects, as they ship. Go keeps their modules in its cache. */
 const modules = {
   certManager: {
     module: 'github.com/cert-manager/cert-manager@v1.19.1',
@@ -21,11 +21,11 @@ const modules = {
 
 type Definitions = keyof typeof modules;
 
-/** Installs the definitions, without the controllers that would act on them. */
+/** Installs the CRDs, without the controllers that would act on them. */
 export async function install(definitions: Definitions): Promise<void> {
   const files = await filesOf(definitions);
   await mustKubectl(['apply', '--server-side', ...files]);
-  // `kubectl wait` fails on a definition that has no conditions yet.
+  // `kubectl wait` fails on a CRD that has no conditions yet.
   for (const name of modules[definitions].names) await established(name);
 }
 
@@ -39,16 +39,17 @@ async function established(name: string): Promise<void> {
   });
 }
 
-/** Removes them, and all objects of these kinds with them. */
+/** Removes the CRDs, and with them all objects of these kinds. */
 export async function uninstall(definitions: Definitions): Promise<void> {
-  // Waits until they are gone: one that is being deleted would take an apply, and go all the same.
+  // Waits until the CRDs are gone: an apply to one that is being deleted would succeed, and its deletion
+  // would continue.
   await mustKubectl(['delete', '--ignore-not-found', '--timeout=180s', ...(await filesOf(definitions))]);
   const [first] = modules[definitions].names;
   const [group] = first.split('_');
   await until(`${group} is gone`, async () => (await kubectl(['get', '--raw', `/apis/${group}`])).code !== 0);
 }
 
-/** Flags for kubectl that name their files. */
+/** Returns the flags with which kubectl reads the CRD files. */
 export async function filesOf(definitions: Definitions): Promise<string[]> {
   const { module, folder, names } = modules[definitions];
   const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', module], {

@@ -1,52 +1,61 @@
 import { cp, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The behaviour of an integration for tests, and of the device behind it. */
+/** The behaviour of a test integration, and of the device that it talks to. */
 export interface Device {
-  /** Seconds that the hub takes to set an entry up. */
+  /** Seconds that the set-up of an entry takes. */
   readonly setupSleep?: number;
-  /** Set-ups from now on that fail. */
+  /** Number of set-ups from now on that fail. */
   readonly setupFailures?: number;
-  /** Seconds that the hub takes to answer the form `user`. */
+  /** Seconds that the form `user` takes to answer. */
   readonly formSleep?: number;
-  /** Password of the device. With it, the form `user` asks for one, and a set-up with another one needs new credentials. */
+  /**
+   * Password of the device. When it is set, the form `user` asks for a password, and the set-up of an entry
+   * with another password starts a reauthentication.
+   */
   readonly password?: string;
-  /** The field of the form of a reauthentication: the password, or none. */
+  /** Whether the form of a reauthentication has the field `password` or no field. */
   readonly reauth?: 'password' | 'confirmation';
-  /** The host is the unique id, so that a second flow for it ends with `already_configured`. */
+  /** Whether the host is the unique id, so that a second flow for it ends with `already_configured`. */
   readonly hasUniqueId?: boolean;
-  /** Such a flow makes an entry, by which the hub replaces the former one. */
+  /** Whether a second flow makes an entry that replaces the former one. */
   readonly replaces?: boolean;
-  /** Such a flow changes the entry instead, and ends with `reconfigure_successful`. */
+  /** Whether a second flow changes the existing entry instead, and ends with `reconfigure_successful`. */
   readonly takesOver?: boolean;
-  /** A form `pick` comes first. */
+  /** Whether the flow begins with a form `pick`. */
   readonly picks?: boolean;
-  /** Has a form to reconfigure it, which asks for the host. Read at the start of the hub. */
+  /**
+   * Whether the integration has a reconfiguration form, which asks for the host. The hub reads this when it
+   * starts.
+   */
   readonly reconfigures?: boolean;
-  /** Has options, which ask for an interval. Read at the start of the hub. */
+  /** Whether the integration has options, which ask for an interval. The hub reads this when it starts. */
   readonly hasOptions?: boolean;
 }
 
-/** The requests to the device, in this order. */
+/** A request to the device. Exactly one of the fields is set. */
 interface DeviceRequest {
   /** Host of an entry that was set up. */
   readonly setup?: string;
   /** Password of a login. */
   readonly login?: string;
-  /** Fields of a reauthentication that was answered. */
+  /** Fields that were answered in a reauthentication. */
   readonly reauth?: readonly string[];
   /** Host of a reconfiguration. */
   readonly reconfigure?: string;
 }
 
-/** A custom integration on the volume of a hub. Each domain has the same code, and a behaviour of its own. */
+/**
+ * A custom integration on the volume of a hub. All domains have the same code, and each has its own
+ * behaviour.
+ */
 export class DeviceIntegration {
   private constructor(
     private readonly directory: string,
     private device: Device,
   ) {}
 
-  /** Puts it on the volume of a hub that has not started yet. */
+  /** Puts the integration on the volume of a hub that has not started yet. */
   static async add(volume: string, domain: string, device: Device = {}): Promise<DeviceIntegration> {
     const directory = join(volume, 'custom_components', domain);
     await mkdir(directory, { recursive: true });
@@ -68,7 +77,7 @@ export class DeviceIntegration {
     return integration;
   }
 
-  /** The device behaves so from now on; fields that are not named stay as they were set before. */
+  /** Changes the behaviour of the device from now on. Fields that are not named keep their values. */
   async change(device: Device): Promise<void> {
     this.device = { ...this.device, ...device };
     const file = join(this.directory, 'device.json');

@@ -2,11 +2,11 @@ interface EditorAutomation {
   readonly id: string;
   readonly alias: string;
   readonly isFromBlueprint: boolean;
-  /** Default: one service. */
+  /** Default: one service call. */
   readonly actions?: readonly object[];
 }
 
-/** A service as the hub's editor saves it. */
+/** A service call as the hub's editor saves it. */
 export const EDITOR_ACTION = {
   action: 'light.turn_on',
   metadata: {},

@@ -3,10 +3,13 @@ import { GROUP_VERSION } from '../../operator/kinds/group';
 import { until } from '.';
 import { applyObject, deleteObject, listObjects } from './api';
 
-// The operator writes events one after another, some time after the status that they belong to. So a test never reads them
-// just once: `Home.event` waits for one, `TestOperator.events` for all.
+// The operator writes events one after another, some time after the status to which they belong. Therefore a
+// test never reads events just once: `Home.event` waits for one event, `TestOperator.events` for all.
 
-/** `<type> <reason>: <message>`, as many times as each happened: those that are written by now. */
+/**
+ * Returns the events of an object that are written by now as `<type> <reason>: <message>`, each as many times
+ * as it occurred.
+ */
 export async function writtenEvents(namespace: string, kind: string, name: string): Promise<string[]> {
   const selector = `?fieldSelector=involvedObject.kind=${kind},involvedObject.name=${name}`;
   const events = (await listObjects('events', namespace, selector)) as {
@@ -21,8 +24,8 @@ export async function writtenEvents(namespace: string, kind: string, name: strin
 }
 
 /**
- * Names and versions of all events that operators have written in a namespace by now. The node writes events of its own,
- * for example of a probe that a busy machine did not answer.
+ * Returns names and resource versions of all events that operators have written in a namespace by now. Events
+ * of the node are left out, for example of a probe that a busy machine did not answer.
  */
 export async function versionsOfEvents(namespace: string): Promise<string[]> {
   const events = (await listObjects('events', namespace)) as {
@@ -35,9 +38,9 @@ export async function versionsOfEvents(namespace: string): Promise<string[]> {
 }
 
 /**
- * Resolves when the operator of the namespace has written all events that it has recorded by now: they are written in
- * order, and that of an object that is applied now is written after them. The object is a configuration that is no YAML,
- * of a Hub that does not exist: nothing is made of it.
+ * Resolves when the operator of the namespace has written all events that it has recorded by now. Events are
+ * written in order, so the function applies a marker object and waits for its event. The marker is a
+ * configuration with invalid YAML for a Hub that does not exist, from which nothing is generated.
  */
 export async function eventsWritten(namespace: string): Promise<void> {
   const name = `marker-${randomBytes(4).toString('hex')}`;

@@ -1,9 +1,9 @@
-/** What happens to a home: seconds after the start, and a state or an event. */
+/** A stimulus in a home: seconds after the start, and a state or an event. */
 export type Moment =
   | readonly [seconds: number, set: Readonly<Record<string, string>>]
   | readonly [seconds: number, event: string];
 
-/** A part of a home that has names of its own, so that all of them can run beside each other. */
+/** A part of a home whose names do not occur in other scenarios, so that all can run at the same time. */
 export interface Scenario {
   readonly name: string;
   readonly automations: readonly object[];
@@ -16,7 +16,7 @@ export interface Scenario {
 
 const event = (type: string) => [{ trigger: 'event', event_type: type }];
 const turnsOn = (entity: string) => ({ trigger: 'state', entity_id: entity, to: 'on' });
-/** A call of a service of the tests. */
+/** A call of a service that the tests register. */
 const t = (service: string, data?: object) => ({ action: `t.${service}`, ...(data && { data }) });
 const again = (type: string, ...seconds: readonly number[]): Moment[] => seconds.map((at) => [at, type]);
 
@@ -33,7 +33,7 @@ const scenario = (
   };
 };
 
-/** The six that the suite runs. */
+/** The six scenarios of the test suite. */
 export const SUITE: readonly Scenario[] = [
   scenario(
     'holds',
@@ -104,7 +104,7 @@ export const SUITE: readonly Scenario[] = [
   }),
 ];
 
-/** The bench runs these as well. */
+/** Scenarios that only the bench adds. */
 export const MORE: readonly Scenario[] = [
   scenario('single', [t('single'), { delay: 3 }], again('single', 0, 1, 4), {
     automation: { mode: 'single', max_exceeded: 'silent' },

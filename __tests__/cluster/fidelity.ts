@@ -19,7 +19,7 @@ import { HubProcess } from './hub-process';
 import { until } from './until';
 import type { Moment, Scenario } from './fidelity-scenarios';
 
-/** A call of an automation or a script. */
+/** A service call by an automation or a script. */
 interface TimedCall {
   /** Seconds after the start of the scenario. */
   readonly at: number;
@@ -29,16 +29,16 @@ interface TimedCall {
 /** Calls by the name of the scenario. */
 type Calls = ReadonlyMap<string, readonly TimedCall[]>;
 
-const REST = 10; // seconds, in which the last runs end
+const REST = 10; // seconds in which the last runs end
 
-/** The domains whose calls count: of those of the hub itself, such as a reload, none does. */
+/** Domains whose calls are compared. Calls of the hub's own domains, such as a reload, are ignored. */
 const DOMAINS = ['t', 'timer', 'input_boolean', 'script', 'automation', 'light'];
 
-/** What a call is, in the same words on both clocks. */
+/** Describes a call, in equal words on both clocks. */
 const described = (action: string, entities: readonly string[], data: unknown, by: unknown): string =>
   `${action} ${entities.join(',')} ${JSON.stringify(data)} by ${String(by)}`;
 
-/** The scenario of a call, by its author: all names of a scenario are its own. */
+/** Returns the scenario of a call by its author, since the names in a scenario are unique. */
 function scenarioOf(scenarios: readonly Scenario[], by: string | null | undefined): string | undefined {
   const name = by?.split('.')[1];
   return scenarios.find((each) => each.name === name || Object.keys(each.scripts ?? {}).includes(name ?? ''))
@@ -54,9 +54,10 @@ function homeOf(scenarios: readonly Scenario[]): Home {
   });
 }
 
-/** The calls of each scenario in virtual time, each in a case of its own. */
+/** Runs each scenario in virtual time, as a separate case, and returns the calls. */
 export async function virtually(scenarios: readonly Scenario[]): Promise<Calls> {
-  // Each case has the automations of all scenarios, as the real hub has, and so the states that they read.
+  // Each case has the automations of all scenarios, as the real hub has, and therefore also the states that
+  // they read.
   const given = scenarios.flatMap((each) => Object.entries(each.given ?? {}));
   const cases = scenarios.map(({ name, moments }) =>
     caseOf(name, {
@@ -97,7 +98,10 @@ function stepsOf(moments: readonly Moment[]): Unplaced[] {
   });
 }
 
-/** Plays all scenarios beside each other in a hub on the clock of the machine, and writes its calls into a file. */
+/**
+ * Python that plays all scenarios at the same time in a hub on the clock of the machine, and writes the calls
+ * into a file.
+ */
 const PLAYER = `
 import json, time
 
@@ -163,7 +167,7 @@ hass.bus.async_listen_once("homeassistant_started", run)
 return True
 `;
 
-/** The calls of each scenario in a real hub on the clock of the machine. */
+/** Runs the scenarios in a real hub on the clock of the machine, and returns the calls. */
 export async function reallyAtOnce(scenarios: readonly Scenario[]): Promise<Calls> {
   const hub = await HubProcess.create();
   try {
@@ -218,13 +222,13 @@ async function writeHub(folder: string, scenarios: readonly Scenario[]): Promise
 }
 
 interface Difference {
-  /** The largest difference of the times of a call, in seconds. */
+  /** The largest difference between the times of a call, in seconds. */
   readonly seconds: number;
-  /** Both lists of calls, where they are not the same calls in the same order. */
+  /** Both lists of calls if they differ in their calls or in the order. */
   readonly calls?: readonly [virtual: readonly string[], real: readonly string[]];
 }
 
-/** How the calls of a scenario differ on both clocks. Calls at one instant have no order. */
+/** Compares the calls of a scenario on both clocks. Calls at the same instant have no order. */
 export function difference(virtual: readonly TimedCall[], real: readonly TimedCall[]): Difference {
   const [ours, theirs] = [inOrder(virtual), inOrder(real)];
   const isSame =
@@ -233,6 +237,6 @@ export function difference(virtual: readonly TimedCall[], real: readonly TimedCa
   return { seconds: Math.max(0, ...ours.map(({ at }, index) => Math.abs(at - theirs[index]!.at))) };
 }
 
-/** Calls within a quarter of a second are sorted by their words. */
+/** Calls within a quarter of a second are sorted by their descriptions. */
 const inOrder = (calls: readonly TimedCall[]): TimedCall[] =>
   calls.toSorted((a, b) => (Math.abs(a.at - b.at) < 0.25 ? (a.what < b.what ? -1 : 1) : a.at - b.at));

@@ -4,8 +4,8 @@ import { until } from '.';
 import type { Home } from './home';
 
 /**
- * Has the operator reconcile an object in full. Resolves when that reconcile has ended, regardless of its outcome: what must
- * not happen has had its chance.
+ * Makes the operator reconcile an object in full. Resolves when that reconcile has ended, regardless of its
+ * outcome. After that a test can assert that something did not happen.
  */
 export async function forceReconcile(home: Home, kind: string, name: string): Promise<void> {
   const request = randomBytes(4).toString('hex');

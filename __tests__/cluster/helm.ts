@@ -9,7 +9,7 @@ import { readManifests } from '../../manifests/read-manifests';
 
 export const CHART = 'dist/chart';
 
-/** Milliseconds. Helm is built from its sources once. */
+/** In milliseconds. Helm is built from its sources once. */
 export const HELM_BUILD_TIMEOUT = 1_800_000;
 
 export interface Manifest {
@@ -31,13 +31,13 @@ export async function helm(...args: readonly string[]): Promise<string> {
   return (await promisify(execFile)(program, [...args], { maxBuffer: 64 * 1024 * 1024 })).stdout;
 }
 
-/** What `helm template` makes of the chart. `values`: by their paths, in JSON. */
+/** Returns the objects that `helm template` renders. `values` are JSON by path. */
 export async function rendered(
   namespace: string,
   values: Readonly<Record<string, unknown>> = {},
 ): Promise<Manifest[]> {
   const set = Object.entries(values).map(([path, value]) => `--set-json=${path}=${JSON.stringify(value)}`);
-  // A Helm that was not built by its release script takes the cluster for a Kubernetes 1.20.
+  // A Helm that its release script did not build assumes Kubernetes 1.20.
   const where = ['--namespace', namespace, '--kube-version', '1.36.0'];
   return parsed(await helm('template', 'hub-operator', CHART, ...where, ...set));
 }

@@ -26,7 +26,7 @@ export interface Manifest extends AppliedObject {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-/** An object as the API server has it, as far as tests look into it. */
+/** An object in the API server, with the fields that tests read. */
 export interface Stored {
   readonly kind: string;
   readonly metadata: {
@@ -47,13 +47,16 @@ export interface Stored {
 
 export type StoredCondition = Required<Condition>;
 
-/** What a condition says of the present generation. */
+/** Returns a condition if it applies to the current generation. */
 export function conditionOf({ status, metadata }: Stored, type: string): StoredCondition | undefined {
   const condition = status?.conditions?.find((each) => each.type === type);
   return condition?.observedGeneration === metadata.generation ? condition : undefined;
 }
 
-/** Fields that are null are left out: so a spec may lack fields that the functions below set. */
+/**
+ * Makes a resource. Fields that are null are left out, so that a spec may lack fields that the functions
+ * below set.
+ */
 const resource = (kind: string, name: string, spec: object): Manifest => ({
   apiVersion: GROUP_VERSION,
   kind,
@@ -71,7 +74,7 @@ export const secret = (name: string, stringData: Readonly<Record<string, string>
   stringData,
 });
 
-/** Hubs of onboarded volumes have been checked with it. */
+/** The configuration with which the hubs of onboarded volumes were checked. */
 export const DEFAULT_CONFIGURATION = 'logger:\n  default: warning\n';
 
 export const configuration = (hubName: string, text = DEFAULT_CONFIGURATION, spec: object = {}) =>
@@ -121,11 +124,11 @@ export const zone = registryEntry('HubZone');
 export const entity = registryEntry('HubEntity');
 export const device = registryEntry('HubDevice');
 
-/** One namespace as its owner works with it. */
+/** A namespace, and what its owner does with the resources in it. */
 export class Home {
   constructor(readonly namespace: string) {}
 
-  /** As `kubectl apply --server-side`, one object after the other. */
+  /** Applies the objects one after another, like `kubectl apply --server-side`. */
   async apply(...objects: readonly AppliedObject[]): Promise<void> {
     for (const object of objects) await applyObject(this.namespace, object);
   }
@@ -134,7 +137,7 @@ export class Home {
     return (await getObject(kind, this.namespace, name)) as Stored;
   }
 
-  /** All objects of these kinds (`hubs,secrets`), in no order. */
+  /** Returns all objects of these kinds (`hubs,secrets`) in no particular order. */
   async list(kinds: string): Promise<readonly Stored[]> {
     return (await listObjects(kinds, this.namespace)) as Stored[];
   }
@@ -154,8 +157,8 @@ export class Home {
   }
 
   /**
-   * Waits until `Ready` says for the present generation what `expected` does, and resolves with it. Rejects at once when
-   * the status breaks a rule of kstatus.
+   * Waits until the condition `Ready` of the current generation matches `expected`, and resolves with it.
+   * Rejects at once when the status breaks a rule of kstatus.
    */
   async ready(
     kind: string,
@@ -185,8 +188,8 @@ export class Home {
   }
 
   /**
-   * Waits until one of the object's events matches `<type> <reason>: <message>`, and resolves with it. For what must not
-   * be among them there is `TestOperator.events`.
+   * Waits until one of the object's events matches `<type> <reason>: <message>`, and resolves with it. To
+   * assert that an event is absent, use `TestOperator.events`.
    */
   event(kind: string, name: string, pattern: RegExp): Promise<string> {
     return until(`an event of ${kind} ${name} ${pattern.source}`, async () => {
@@ -198,25 +201,25 @@ export class Home {
   }
 
   /**
-   * The events that are written by now: only to be asked again and again. A test uses {@link event} or
-   * `TestOperator.events`.
+   * Returns the events that are written by now, for polling. A test uses {@link event} or
+   * `TestOperator.events` instead.
    */
   events(kind: string, name: string): Promise<string[]> {
     return writtenEvents(this.namespace, kind, name);
   }
 
-  /** `key=value`, or `key-` to remove it. */
+  /** Sets an annotation `key=value`, or removes it with `key-`. */
   async annotate(kind: string, name: string, annotation: string): Promise<void> {
     const [, key = '', value] = /^([^=]+?)(?:-|=(.*))$/s.exec(annotation) ?? [];
     await patchObject(kind, this.namespace, name, { metadata: { annotations: { [key]: value ?? null } } });
   }
 
-  /** A merge patch of the spec. */
+  /** Applies a merge patch to the spec. */
   change(kind: string, name: string, spec: object): Promise<void> {
     return patchObject(kind, this.namespace, name, { spec });
   }
 
-  /** As `kubectl delete`: waits until the object is gone, unless told otherwise. */
+  /** Deletes an object like `kubectl delete`: waits until it is gone, unless `wait` is false. */
   async delete(kind: string, name: string, { wait = true }: { wait?: boolean } = {}): Promise<void> {
     const { metadata } = await this.get(kind, name);
     await deleteObject(kind, this.namespace, name);
@@ -227,7 +230,7 @@ export class Home {
     });
   }
 
-  /** All objects of a kind; finalizers may still hold them. */
+  /** Deletes all objects of a kind; finalizers may still hold them. */
   deleteAll(kind: string): Promise<void> {
     return deleteObject(kind, this.namespace);
   }
@@ -236,7 +239,7 @@ export class Home {
     return Buffer.from((await this.get('secret', name)).data![key]!, 'base64').toString();
   }
 
-  /** The hub's own API, with the operator's token. */
+  /** Returns a client of the hub's own API, with the operator's token. */
   async client(hubName: string): Promise<HubClient> {
     const { status } = await this.get('hub', hubName);
     const token = await this.secret(`${hubName}-api-token`, 'token');
@@ -245,14 +248,17 @@ export class Home {
     return client;
   }
 
-  /** The directory on this machine that is the hub's `/config`. */
+  /** Returns the directory on this machine that is the hub's `/config`. */
   async volumeOf(hubName: string): Promise<string> {
     const { spec } = await this.get('persistentvolumeclaim', `${hubName}-config`);
     const volume = await this.get('persistentvolume', String(spec['volumeName']));
     return (volume.spec as { hostPath: { path: string } }).hostPath.path;
   }
 
-  /** The process of the hub's container that runs now. Between two runs of the container it waits for the next. */
+  /**
+   * Returns the process id of the running container of the hub. Between two runs of the container it waits
+   * for the next one.
+   */
   hubProcess(hubName: string): Promise<number> {
     return until(`the hub ${hubName} has a process`, async () => {
       const { name, uid } = (await this.get('pod', `${hubName}-0`)).metadata;
@@ -267,7 +273,10 @@ export class Home {
     process.kill(await this.hubProcess(hubName), signal);
   }
 
-  /** Does something while the hub's process is frozen. A probe of its pod may have it replaced meanwhile. */
+  /**
+   * Does some work while the hub's process is frozen. A failed probe of its pod may replace the process in
+   * the meantime.
+   */
   async whileFrozen<T>(hubName: string, work: () => Promise<T>): Promise<T> {
     const pid = await this.hubProcess(hubName);
     process.kill(pid, 'SIGSTOP');
@@ -279,7 +288,7 @@ export class Home {
   }
 }
 
-/** Lets a frozen process go on, if it still exists. */
+/** Continues a frozen process, if it still exists. */
 export function thaw(pid: number): void {
   if (isAlive(pid)) process.kill(pid, 'SIGCONT');
 }

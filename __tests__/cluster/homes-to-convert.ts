@@ -1,13 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Homes of our own making in the forms of public ones: configuration.yaml with its folders, by path. */
+/** Made-up homes in the style of public ones: configuration.yaml and its folders, by path. */
 
 type Files = Readonly<Record<string, string>>;
 
 const lines = (...each: readonly string[]): string => `${each.join('\n')}\n`;
 
-/** A home in a few files, as the hub's own installation begins, with legacy words and secrets. */
+/** A home in a few files, like a new installation of the hub, with legacy syntax and secrets. */
 export const SMALL_HOME: Files = {
   'configuration.yaml': lines(
     '# Loads default set of integrations. Do not remove.',
@@ -73,10 +73,9 @@ const room = (name: string, filling: string): string =>
   );
 
 /**
- * A home in folders: packages with all that they may hold, included lists, customizations.
- *
+ * A home in folders: packages with all possible sections, included lists, customizations.
  * @param packages number of packages; there are about six files for each
- * @param size bytes of each file, at least
+ * @param size minimum size of each file in bytes
  */
 export function homeInFolders(packages: number, size: number): Files {
   const names = Array.from({ length: packages }, (_, index) => `room_${index}`);

@@ -5,14 +5,14 @@ import { until } from '.';
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** Resolves once the hub has started up completely. */
+/** Resolves when the hub has started completely. */
 export function running(client: HubClient): Promise<unknown> {
   return until('the hub runs', async () => (await getConfig(client.rest)).state === 'RUNNING');
 }
 
 /**
- * Changes settings of the hub's web server as its settings page would: the hub restarts for them, has them on trial,
- * and is told to keep them. Resolves when it runs with them for good.
+ * Changes settings of the hub's web server in the way of its settings page: the hub restarts with the new
+ * settings on trial, and is told to keep them. Resolves when the hub has kept them.
  */
 export async function changeHttpSettings(client: HubClient, changes: Settings): Promise<void> {
   const { connection, rest } = client;

@@ -1,6 +1,6 @@
-// Commands and events of the hub that only tests use, beside those of the operator.
+// Commands and events of the hub that only tests use, in addition to those of the operator.
 
-export {}; // a module, so that the declaration below extends the one that it names
+export {}; // makes this file a module, so that the declaration below extends the named module
 
 declare module '../../operator/client/connection/commands' {
   interface Commands {
@@ -28,7 +28,7 @@ declare module '../../operator/client/connection/commands' {
       fields: { user_id: string; username: string; password: string };
       result: void;
     };
-    /** What integrations say of themselves. */
+    /** Returns the manifests of integrations. */
     'manifest/list': {
       fields: { readonly integrations: readonly string[] };
       result: readonly {

@@ -14,11 +14,12 @@ import { freePort } from '../../sandbox/ports';
 import { tether } from '../../sandbox/tether';
 import { until } from './until';
 
-// The hub ends with this code when it wants to be started again (a restart, new http settings, a restored backup).
+// The exit code with which the hub requests a restart (for a restart, new http settings, or a restored
+// backup).
 const START_AGAIN = 100;
-// Milliseconds, on a machine that has more to do.
+// In milliseconds, for a busy machine.
 const START_TIMEOUT = 240_000;
-/** For tether: after it the process is killed, and unsaved changes are lost. */
+/** Grace period for tether, after which the process is killed and unsaved changes are lost. */
 const STOP_TIMEOUT = '120s';
 
 const CONFIGURATION_FILES = {
@@ -38,8 +39,8 @@ const CONFIGURATION_FILES = {
 };
 
 /**
- * A real hub as a child process, on a free port, with a configuration directory of its own. It is started again
- * whenever it asks for that, as a container's supervisor would.
+ * A real hub as a child process, on a free port, with its own configuration directory. It is restarted when
+ * it requests that, as a container's supervisor would.
  */
 export class HubProcess {
   private child: ChildProcess | undefined;
@@ -51,7 +52,9 @@ export class HubProcess {
     readonly port: number,
   ) {}
 
-  /** A hub that is not started yet: fresh, or with a copy of another's configuration directory. */
+  /**
+   * Creates a hub that is not started yet: fresh, or with a copy of another hub's configuration directory.
+   */
   static async create(template?: string): Promise<HubProcess> {
     const configDir = await mkdtemp(path.join(tmpdir(), 'hub-process-'));
     if (template !== undefined) await cp(template, configDir, { recursive: true });
@@ -61,7 +64,7 @@ export class HubProcess {
     return new HubProcess(await tether(), configDir, await freePort());
   }
 
-  /** A fresh hub that answers. */
+  /** Starts a fresh hub. Resolves when the hub answers. */
   static async start(): Promise<HubProcess> {
     const hub = await HubProcess.create();
     await hub.start();
@@ -72,21 +75,21 @@ export class HubProcess {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Process id of the hub; undefined while it does not run. */
+  /** Process id of the hub; undefined while the hub does not run. */
   get pid(): number | undefined {
     return this.child && existsSync(this.pidFile) ? Number(readFileSync(this.pidFile, 'utf8')) : undefined;
   }
 
-  /** Starts the process and waits until it answers. */
+  /** Starts the process and waits until the hub answers. */
   async start(): Promise<void> {
     this.launch();
     await this.answering();
   }
 
-  /** Starts the process without waiting for it. */
+  /** Starts the process without waiting for the hub. */
   launch(): void {
     this.shouldRun = true;
-    rmSync(this.pidFile, { force: true }); // of the previous process
+    rmSync(this.pidFile, { force: true }); // the pid file of the previous process
     const forkServer = process.env['HUB_SANDBOX_FORK_SERVER'];
     const flags = ['--grace', STOP_TIMEOUT, '--pid-file', this.pidFile];
     if (forkServer !== undefined) flags.push('--fork-server', forkServer);
@@ -105,7 +108,7 @@ export class HubProcess {
     });
   }
 
-  /** Resolves once the hub answers. */
+  /** Resolves when the hub answers. */
   async answering(): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT;
     while (Date.now() < deadline) {
@@ -122,7 +125,7 @@ export class HubProcess {
     throw new Error(`the hub does not answer at ${this.url}:\n${await this.log()}`);
   }
 
-  /** Resolves once the hub has started up completely. */
+  /** Resolves when the hub has started completely. */
   async running(token: string): Promise<void> {
     const rest = new RestClient({ url: this.url, token, clock: systemClock, redact: redactor([]) });
     try {
@@ -141,7 +144,10 @@ export class HubProcess {
     return readFile(this.logFile, 'utf8').catch(() => '');
   }
 
-  /** Ends the process as a pod's end would, writing everything to disk; the directory stays. */
+  /**
+   * Ends the process gracefully, like the end of a pod: the hub writes everything to disk. The directory
+   * stays.
+   */
   async stop(): Promise<void> {
     this.shouldRun = false;
     const child = this.child;
@@ -151,23 +157,23 @@ export class HubProcess {
     await ended;
   }
 
-  /** Sends a signal, e.g. SIGSTOP and SIGCONT to freeze and thaw it. */
+  /** Sends a signal, for example SIGSTOP or SIGCONT to freeze or continue the hub. */
   signal(signal: NodeJS.Signals): void {
     try {
       if (this.pid !== undefined) process.kill(this.pid, signal);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // it has just ended
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error; // the process has just ended
     }
   }
 
-  /** Ends the process without a chance to write, and forgets all it had. */
+  /** Kills the process without a chance to write, and removes all its files. */
   async dispose(): Promise<void> {
     this.shouldRun = false;
     const child = this.child;
     if (child) {
       const ended = once(child, 'exit');
       if (this.pid === undefined)
-        child.kill('SIGKILL'); // it has not started the hub yet
+        child.kill('SIGKILL'); // tether has not started the hub yet
       else this.signal('SIGKILL');
       await ended;
     }
@@ -184,7 +190,7 @@ export class HubProcess {
   }
 }
 
-/** Where Home Assistant is installed. */
+/** Returns the virtual environment in which Home Assistant is installed. */
 function hubEnvironment(): string {
   const found = process.env['HUB_SANDBOX_VENV'];
   if (!found)

@@ -1,20 +1,23 @@
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** Requests that got an answer, as `POST /api/…`, with its HTTP status. */
+/** A request that got an answer, as `POST /api/…`, and its HTTP status. */
 interface Passed {
   readonly what: string;
   readonly status: number;
 }
 
-/** Stands in front of a real hub, notes what goes by, and answers in its place when it is told to. */
+/** A proxy in front of a real hub that records requests and can answer in place of the hub. */
 export class HubProxy {
   readonly passed: Passed[] = [];
-  /** Requests whose client went away before it had the answer. */
+  /** Requests whose client closed the connection before it had the answer. */
   readonly cut: string[] = [];
-  /** The HTTP status, or the JSON, to answer a request with; undefined: the hub answers. */
+  /**
+   * Returns the HTTP status or the JSON for a request that the proxy answers itself. With undefined the hub
+   * answers.
+   */
   fault: (what: string) => number | object | undefined = () => undefined;
-  /** Holds a request on its way to the hub, or its answer on the way back, until the promise resolves. */
+  /** Holds a request on the way to the hub, or its answer on the way back, until the promise resolves. */
   hold: (moment: 'request' | 'answer', what: string) => Promise<unknown> | undefined = () => undefined;
   private readonly sockets = new Set<Socket>();
 
@@ -25,7 +28,8 @@ export class HubProxy {
 
   static async start(target: string): Promise<HubProxy> {
     const server = createServer();
-    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    // Without a time limit, no connection is closed while the operator sends a request, which would be an
+    // unintended fault.
     server.keepAliveTimeout = 0;
     const proxy = new HubProxy(server, new URL(target));
     server.on('request', (incoming, response) => void proxy.forward(incoming, response));
@@ -44,7 +48,7 @@ export class HubProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Stands in the way of nothing any more. */
+  /** Ends all faults and delays. */
   mend(): void {
     this.fault = () => undefined;
     this.hold = () => undefined;

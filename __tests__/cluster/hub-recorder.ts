@@ -8,19 +8,22 @@ const CHANGING_REQUEST = /^(POST|PUT|PATCH|DELETE) /;
 const CHANGING_COMMAND =
   /^command (.*(create|update|remove|delete|reload|save|promote|expose_entity)|call_service|execute_script)$/;
 
-/** Stands in front of a hub and records all that is sent to it: requests, and commands of the WebSocket. */
+/** A proxy in front of a hub that records requests and commands of the WebSocket. */
 export class HubRecorder {
-  /** `POST /api/…`, or `command config/auth/list`, in the order of their arrival. */
+  /** `POST /api/…` or `command config/auth/list`, in the order of arrival. */
   readonly sent: string[] = [];
-  /** The source address of each of them. */
+  /** The source address of each entry in `sent`. */
   readonly senders: (string | undefined)[] = [];
-  /** Called with each request that the hub has answered: the answer waits for it. */
+  /** Called with each request that the hub has answered. The answer is held until the promise resolves. */
   hold: (what: string) => Promise<void> | undefined = () => undefined;
-  /** Called with each command of the WebSocket before the hub gets it. False: the hub does not get it, and no answer comes. */
+  /**
+   * Called with each command of the WebSocket before the hub gets it. With false the hub does not get the
+   * command, and no answer is sent.
+   */
   admit: (command: string) => boolean | Promise<boolean> = () => true;
-  /** Called with each command of the WebSocket once the hub has got it. */
+  /** Called with each command of the WebSocket after the hub has got it. */
   admitted: (command: string) => void | Promise<void> = () => undefined;
-  /** Commands that it answers itself, as a hub does that does not have them. */
+  /** Commands that the proxy answers itself, as a hub that does not know them. */
   lacking: ReadonlySet<string> = new Set();
   private readonly sockets = new Set<Socket>();
   private readonly webSockets = new WebSocketServer({ noServer: true });
@@ -32,7 +35,8 @@ export class HubRecorder {
 
   static async start(target: string): Promise<HubRecorder> {
     const server = createServer();
-    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    // Without a time limit, no connection is closed while the operator sends a request, which would be an
+    // unintended fault.
     server.keepAliveTimeout = 0;
     const recorder = new HubRecorder(server, new URL(target));
     server.on('request', (incoming, response) => recorder.forward(incoming, response));
@@ -51,14 +55,14 @@ export class HubRecorder {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** The requests and commands that may change something in the hub. */
+  /** Returns the requests and commands that may change something in the hub. */
   changes(): readonly string[] {
     return this.sent.filter(
       (what) => what !== 'POST /api/template' && (CHANGING_REQUEST.test(what) || CHANGING_COMMAND.test(what)),
     );
   }
 
-  /** Ends all connections: the operator connects again. */
+  /** Ends all connections, after which the operator connects again. */
   disconnect(): void {
     for (const socket of this.sockets) socket.destroy();
   }
@@ -87,7 +91,7 @@ export class HubRecorder {
 
   private relay(client: WebSocket, { url = '/', socket }: IncomingMessage): void {
     const upstream = new WebSocket(`ws://${this.target.host}${url}`);
-    // One after the other: the hub refuses commands whose ids do not increase.
+    // Commands are passed on one after another, because the hub refuses commands whose ids do not increase.
     let passed = new Promise<void>((resolve) => upstream.once('open', resolve));
     client.on('message', (data: Buffer) => {
       const messages = [JSON.parse(data.toString())].flat() as { id: number; type: string }[];

@@ -18,7 +18,7 @@ import type {
   Want,
 } from '../../cli/test/protocol';
 
-/** Berlin, in winter an hour before UTC. */
+/** The location of Berlin, where local time in winter is UTC+1. */
 export const BERLIN: Location = {
   timezone: 'Europe/Berlin',
   latitude: 52.52,
@@ -33,7 +33,7 @@ export const home = (parts: Partial<Home> = {}): Home => ({
   ...parts,
 });
 
-/** A step without its line, which is its place in the case. */
+/** A step without its line. `caseOf` sets the line to the place of the step in the case. */
 export type Unplaced = Step extends infer Each ? (Each extends Step ? Omit<Each, 'line'> : never) : never;
 
 export interface CaseParts extends Partial<Omit<Case, 'steps'>> {
@@ -41,7 +41,7 @@ export interface CaseParts extends Partial<Omit<Case, 'steps'>> {
   readonly hub?: Location;
 }
 
-/** Monday, 12:00 local time, unless `start` is another. */
+/** Makes a case that starts on a Monday at 12:00 local time, unless `start` is set. */
 export const caseOf = (name: string, { steps, hub: _, ...parts }: CaseParts): Case => ({
   name,
   line: 1,
@@ -86,7 +86,7 @@ export const expectStep = (parts: Partial<Expect>): Unplaced => ({
   expect: { ...{ calls: [], only: false, none: [], states: {}, within: 0 }, ...parts },
 });
 
-/** States as texts. */
+/** A step that sets states, which are given as texts. */
 export const setStep = (states: Readonly<Record<string, string | Given>>): Unplaced => ({
   set: Object.fromEntries(
     Object.entries(states).map(([entity, given]) => [
@@ -112,11 +112,11 @@ interface Run {
   readonly code: number;
   readonly answers: readonly Answer[];
   readonly stderr: string;
-  /** The standard output, as it is. */
+  /** The unchanged standard output. */
   readonly output: string;
 }
 
-/** The hub's Python of the sandbox. */
+/** Path of the Python in which the sandbox has installed the hub. */
 export const hubPython = (): string => join(process.env['HUB_SANDBOX_VENV']!, 'bin', 'python3');
 
 export const requestOf = (
@@ -131,7 +131,7 @@ export const requestOf = (
   options: { ...{ coverage: false, timeline: false }, ...options },
 });
 
-/** Runs the program as the command line does: on its standard input one request, on its standard output answers. */
+/** Runs the program as the command line does: a request on standard input, answers on standard output. */
 export async function runRequest(request: Request, python = hubPython()): Promise<Run> {
   return new Promise((resolve, reject) => {
     const process = execFile(
@@ -154,6 +154,6 @@ export const ofType = <Type extends Answer['type']>(
 ): Extract<Answer, { type: Type }>[] =>
   answers.filter((answer): answer is Extract<Answer, { type: Type }> => answer.type === type);
 
-/** `kind: message` of each fault. */
+/** Returns each fault as `kind: message`. */
 export const faultsOf = (answer: CaseAnswer | undefined): string[] =>
   answer?.faults.map(({ kind, message }) => `${kind}: ${message}`) ?? ['there is no answer'];

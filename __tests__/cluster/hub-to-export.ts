@@ -12,7 +12,7 @@ import { onboardedVolume } from './onboarded-volume';
 
 const FILES = ['automations.yaml', 'scripts.yaml', 'scenes.yaml'];
 
-/** What `kubectl hub export` printed. */
+/** The result of `kubectl hub export`. */
 interface Exported {
   readonly code: number;
   readonly stdout: string;
@@ -23,7 +23,7 @@ interface Exported {
   readonly contents: Readonly<Record<string, string>>;
 }
 
-/** A real hub outside of the cluster, whose content comes into Git. */
+/** A real hub outside of the cluster, whose content is exported to files. */
 export class HubToExport {
   private constructor(
     readonly process: HubProcess,
@@ -32,8 +32,7 @@ export class HubToExport {
   ) {}
 
   /**
-   * A hub that runs with these files; JSON is YAML.
-   *
+   * Starts a hub with these files, whose content is JSON, since JSON is YAML.
    * @param configuration further lines of configuration.yaml
    */
   static async start(files: Readonly<Record<string, string>>, configuration = ''): Promise<HubToExport> {
@@ -48,7 +47,7 @@ export class HubToExport {
     return new HubToExport(hubProcess, token, folder);
   }
 
-  /** Options by which the command line finds this hub. */
+  /** Options with which the command line reaches this hub. */
   get address(): readonly string[] {
     return this.addressAt(this.process.url);
   }
@@ -57,15 +56,14 @@ export class HubToExport {
     return [`--url=${url}`, `--token-file=${join(this.folder, 'token')}`];
   }
 
-  /** The folder of an export. */
+  /** Returns the folder of an export. */
   path(name: string): string {
     return join(this.folder, name);
   }
 
   /**
    * Exports the content for a Hub `villa`.
-   *
-   * @param url of a proxy before the hub
+   * @param url of a proxy in front of the hub
    */
   async export(
     namespace: string,
@@ -84,15 +82,15 @@ export class HubToExport {
     return { ...ran, written, notExpressed, contents };
   }
 
-  /** The files of the hub's editor. */
+  /** Returns the contents of the files that the hub's editor writes. */
   stored(): Promise<readonly string[]> {
     return Promise.all(FILES.map((name) => readFile(join(this.process.configDir, name), 'utf8')));
   }
 
   /**
-   * Applies an export beside a Hub `villa` for this hub, whose operator runs, and waits until all is Ready.
-   *
-   * @returns all that the hub was asked to change: requests, and commands of the WebSocket
+   * Applies an export together with a Hub `villa` for this hub, in a namespace with a running operator. Waits
+   * until all resources are Ready.
+   * @returns everything that the operator asked the hub to change: requests, and commands of the WebSocket
    */
   async adopt(home: Home, folder: string, written: Exported['written']): Promise<readonly string[]> {
     const recorder = await HubRecorder.start(this.process.url);

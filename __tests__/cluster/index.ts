@@ -5,7 +5,7 @@ import { until } from './until';
 
 export { until };
 
-// What tests need of the cluster that setup.ts started.
+// Access of tests to the cluster that setup.ts started.
 
 export interface KubectlResult {
   readonly stdout: string;
@@ -14,23 +14,26 @@ export interface KubectlResult {
   readonly code: number;
 }
 
-/** The path of the administrator's kubeconfig. */
+/** Returns the path of the administrator's kubeconfig. */
 export const kubeconfig = (): string => setting('HUB_SANDBOX_KUBECONFIG');
 
-/** `https://127.0.0.1:<port>` */
+/** Returns the URL of the API server: `https://127.0.0.1:<port>`. */
 export const apiServer = (): string => setting('HUB_SANDBOX_API_SERVER');
 
-/** Where the sandbox and its hubs keep data and logs. */
+/** Returns the folder in which the sandbox and its hubs keep data and logs. */
 export const sandboxDirectory = (): string => setting('HUB_SANDBOX_DIRECTORY');
 
-/** The access to the cluster that the sandbox's own functions need. */
+/** Returns the access to the cluster that functions of the sandbox need. */
 export const clusterAccess = () => ({
   kubeconfig: kubeconfig(),
   directory: sandboxDirectory(),
   kubectl: JSON.parse(setting('HUB_SANDBOX_KUBECTL')) as [string, ...string[]],
 });
 
-/** Runs kubectl as administrator; `input` goes to its standard input. A refusal is a result, not an error. */
+/**
+ * Runs kubectl as administrator; `input` goes to its standard input. A failed command is a result, not an
+ * error.
+ */
 export async function kubectl(
   args: readonly string[],
   { input = '', namespace }: { input?: string; namespace?: string } = {},
@@ -41,7 +44,8 @@ export async function kubectl(
     ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
   ];
   const child = spawn(program, [...first, ...where, ...args]);
-  child.stdin.on('error', () => undefined); // one that fails at once does not read it: its exit code tells
+  // a command that fails at once does not read its input; the exit code reports the failure
+  child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [stdout, stderr, code] = await Promise.all([
     text(child.stdout),
@@ -54,7 +58,7 @@ export async function kubectl(
   return { stdout, stderr, code };
 }
 
-/** Runs a command that must succeed; returns its standard output. */
+/** Runs a kubectl command that must succeed. Returns its standard output. */
 export async function mustKubectl(...call: Parameters<typeof kubectl>): Promise<string> {
   const { stdout, stderr, code } = await kubectl(...call);
   if (code !== 0) throw new Error(`kubectl ${call[0].join(' ')} ended with ${code}: ${stderr}`);
@@ -63,19 +67,22 @@ export async function mustKubectl(...call: Parameters<typeof kubectl>): Promise<
 
 const namespaces: string[] = [];
 
-/** A new namespace of this name and a suffix. What runs in it ends when the test file is through. */
+/**
+ * Creates a namespace with this prefix in its name. Hubs and controllers in it are removed at the end of the
+ * test file.
+ */
 export async function freshNamespace(prefix: string): Promise<string> {
   const name = await createNamespace(prefix);
   namespaces.push(name);
   return name;
 }
 
-/** A new namespace of this name and a suffix, which stays. */
+/** Creates a namespace with this prefix in its name, which stays after the tests. */
 export async function createNamespace(prefix: string): Promise<string> {
   const name = `${prefix}-${randomBytes(3).toString('hex')}`;
   await until(`the namespace ${name} is created`, async () => {
     const { code, stderr } = await kubectl(['create', 'namespace', name]);
-    // An API server that was too late to answer has created it all the same.
+    // The API server may have created the namespace although its answer came too late.
     if (code === 0 || stderr.includes('AlreadyExists')) return true;
     throw new Error(stderr);
   });
@@ -84,13 +91,17 @@ export async function createNamespace(prefix: string): Promise<string> {
 
 const operators: (() => Promise<unknown>)[] = [];
 
-/** Stops an operator when the test file is through, before its namespaces are emptied: it would start the hubs again. */
+/**
+ * Stops an operator at the end of the test file, before its namespaces are emptied, because a running
+ * operator would start the hubs again.
+ */
 export function stopAtEnd(stop: () => Promise<unknown>): void {
   operators.push(stop);
 }
 
-// Hubs and their controllers go, the namespace stays until the cluster ends: without an operator that removes finalizers, the
-// cluster would try to delete it all the time, and a third of all requests to the API server were for that.
+// Hubs and their controllers are removed; the namespace stays until the cluster ends. Without an operator
+// that removes finalizers the cluster would retry the deletion all the time, which once was a third of all
+// requests to the API server.
 afterAll(async () => {
   await Promise.all(operators.splice(0).map((stop) => stop()));
   for (const namespace of namespaces.splice(0))

@@ -1,8 +1,8 @@
 import type { Condition } from '../../operator/kinds';
 
 /**
- * The rules of kstatus and of the API conventions that hold for every status of ours: tools such as
- * `kubectl wait`, Argo CD and Flux decide by them whether a resource is done.
+ * Rules of kstatus and of the API conventions for the status of all our kinds. Tools such as `kubectl wait`,
+ * Argo CD and Flux use them to decide whether a resource is reconciled.
  */
 
 interface Reconciled {
@@ -13,7 +13,7 @@ interface Reconciled {
   };
 }
 
-/** One sentence for each rule that the status breaks; none when it breaks none. */
+/** Returns one sentence for each rule that the status breaks. */
 export function kstatusViolations({ metadata, status = {} }: Reconciled): string[] {
   const { generation = 0 } = metadata;
   const { conditions = [], observedGeneration } = status;
@@ -25,7 +25,7 @@ export function kstatusViolations({ metadata, status = {} }: Reconciled): string
     if (!holds) found.push(sentence);
   };
 
-  // Until the operator has seen an object, tools wait for it by this number alone.
+  // Before the operator has seen an object, observedGeneration -1 is the only sign by which tools wait.
   demand(ready !== undefined || observedGeneration === -1, 'there is no condition Ready');
   demand(
     new Set(conditions.map(({ type }) => type)).size === conditions.length,
@@ -45,7 +45,7 @@ export function kstatusViolations({ metadata, status = {} }: Reconciled): string
     observedGeneration === undefined || observedGeneration <= generation,
     `status.observedGeneration is ${observedGeneration}, the generation ${generation}`,
   );
-  // A dry-run compares and acts on nothing: the last observation stays as it was.
+  // A dry run observes nothing, so the last observation stays.
   if (ready?.status === 'True' && ready.reason !== 'DryRun' && ready.observedGeneration === generation) {
     demand(
       observedGeneration === generation,

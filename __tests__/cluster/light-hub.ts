@@ -2,7 +2,7 @@ import { systemClock } from '../../operator/base/clock';
 import { withDeadline } from '../../operator/base/deadline';
 import { hub, type Manifest } from './home';
 
-// Listens on the port of the hub, answers the probes and reports its environment.
+// Python that listens on the port of the hub, answers the probes and reports its environment.
 const PROGRAM = `
 import http.server, json, os, pathlib, time
 
@@ -23,18 +23,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["SETUP_PORT"])), Handler).serve_forever()
 `;
 
-/** The environment of the program in the container `hub`. */
+/** The environment of the program that runs in the container `hub`. */
 export interface ProgramEnvironment {
   readonly env: Readonly<Record<string, string>>;
-  /** `+0100` */
+  /** UTC offset such as `+0100`. */
   readonly zone: string;
-  /** The contents of the files that variables `SHOW_…` name, by variable. */
+  /** The contents of the files to which the variables `SHOW_…` point, by variable. */
   readonly files: Readonly<Record<string, string>>;
 }
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The container `hub` of a pod template, with a program that starts at once instead of a hub. */
+/** The container `hub` of a pod template, with a program that starts immediately in place of a hub. */
 const lightContainer = (part: Part = {}) => ({
   name: 'hub',
   command: ['python3', '-c', PROGRAM],

@@ -1,5 +1,5 @@
-// An MQTT broker for tests: node mqtt-broker-process.mjs <port> [<user> <password>]. Prints a line once it listens.
-// Ends with its standard input.
+// An MQTT broker for tests: `node mqtt-broker-process.mjs <port> [<user> <password>]`. Prints a line when it
+// listens. Ends when its standard input is closed.
 import { createServer } from 'node:net';
 import { Aedes } from 'aedes';
 
@@ -7,7 +7,7 @@ const [port, user, password] = process.argv.slice(2);
 const broker = await Aedes.createBroker({
   authenticate(_client, givenUser, givenPassword, done) {
     const isValid = user === undefined || (givenUser === user && givenPassword?.toString() === password);
-    // 4: bad user name or password
+    // return code 4: bad user name or password
     done(isValid ? null : Object.assign(new Error('rejected'), { returnCode: 4 }), isValid);
   },
 });

@@ -8,7 +8,10 @@ interface BrokerLogin {
   readonly password: string;
 }
 
-/** An MQTT broker on this machine, as a process of its own. It ends with the test file, also when that is killed. */
+/**
+ * An MQTT broker on this machine, as a separate process. It ends with the test file, even when jest is
+ * killed.
+ */
 export class MqttBroker {
   private running: ChildProcess | undefined;
 
@@ -16,12 +19,12 @@ export class MqttBroker {
     brokers.push(this);
   }
 
-  /** One that does not run yet. */
+  /** Creates a broker that does not run yet. */
   static async create(): Promise<MqttBroker> {
     return new MqttBroker(await freePort());
   }
 
-  /** Resolves when it listens. Without a login, every client may connect. */
+  /** Starts the broker. Resolves when it listens. Without a login, every client may connect. */
   async start(login?: BrokerLogin): Promise<void> {
     const args = [join(__dirname, 'mqtt-broker-process.mjs'), String(this.port)];
     const child = spawn(process.execPath, [...args, ...(login ? [login.user, login.password] : [])], {

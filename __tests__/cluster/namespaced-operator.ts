@@ -6,8 +6,9 @@ import { startTestOperator, type TestOperator } from './operator';
 import { readManifests } from '../../manifests/read-manifests';
 
 /**
- * The operator with the rights of the namespaced variant in `dist/`, installed into a namespace of its own: it may do
- * nothing outside of that and of `namespace`. `account`: the user name of its service account.
+ * Installs and starts the operator with the rights of the namespaced variant in `dist/`, in its own
+ * namespace. The operator has rights only there and in `namespace`. `account` is the user name of its service
+ * account.
  */
 export async function startNamespacedOperator(
   namespace: string,
@@ -16,7 +17,8 @@ export async function startNamespacedOperator(
   await install('namespaced/install', own, ['--namespace', own]);
   await install('watched-namespace/roles', own, ['--namespace', namespace]);
   const account = `system:serviceaccount:${own}:${OPERATOR}`;
-  // The API server knows a binding some time after it has stored it, and each refusal until then counts as one.
+  // The API server applies a binding some time after it was stored. Refusals until then would count as
+  // faults.
   await mayDo(account, 'update', 'leases', own);
   await mayDo(account, 'list', 'secrets', namespace);
   const token = await mustKubectl(['create', 'token', OPERATOR, '--duration=24h'], { namespace: own });
@@ -26,7 +28,8 @@ export async function startNamespacedOperator(
   const operator = await startTestOperator(namespace, {
     kubeconfig: path,
     isRestarted: true,
-    settings: { POD_NAMESPACE: own, LEADER_ELECTION: 'true' }, // the rights in its own namespace are for its lease
+    // the operator needs the rights in its own namespace for its lease
+    settings: { POD_NAMESPACE: own, LEADER_ELECTION: 'true' },
   });
   return { operator, account };
 }
@@ -38,7 +41,10 @@ function mayDo(account: string, verb: string, resource: string, namespace: strin
   });
 }
 
-/** Applies the account, roles and bindings of a file of `dist/`, as if the operator's namespace had this name. */
+/**
+ * Applies the account, roles and bindings of a file of `dist/` with another name for the operator's
+ * namespace.
+ */
 async function install(file: string, own: string, where: readonly string[]): Promise<void> {
   const objects = readManifests(`dist/${file}.yaml`) as { kind: string }[];
   const rights = objects.filter(({ kind }) => ['ServiceAccount', 'Role', 'RoleBinding'].includes(kind));

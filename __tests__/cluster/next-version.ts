@@ -8,20 +8,20 @@ import { HUB_VERSION } from './home';
 
 /** A replacement in one file of Home Assistant. */
 export interface Patch {
-  /** Below `homeassistant/`. */
+  /** Path of the file below `homeassistant/`. */
   readonly file: string;
-  /** The first occurrence is replaced. */
+  /** The text of which the first occurrence is replaced. */
   readonly from: string | RegExp;
   readonly to: string;
 }
 
-/** A file of the installed Home Assistant. */
+/** Returns the text of a file of the installed Home Assistant. */
 export async function sourceOfHub(file: string): Promise<string> {
   const { library } = await installedHub();
   return readFile(join(library, 'homeassistant', file), 'utf8');
 }
 
-/** The folder of the installed Home Assistant, and where its packages stand in it. */
+/** Returns the folder of the installed Home Assistant, and the path of its packages. */
 async function installedHub(): Promise<{ venv: string; packages: string; library: string }> {
   const venv = process.env['HUB_SANDBOX_VENV']!;
   const [python = ''] = await readdir(join(venv, 'lib'));
@@ -30,9 +30,8 @@ async function installedHub(): Promise<{ venv: string; packages: string; library
 }
 
 /**
- * Gives the pods of an image another version of Home Assistant: the installed one, with these replacements. The name of the image
- * is one of the test, since all tests have one node.
- *
+ * Gives the pods of an image a different version of Home Assistant: the installed one with these
+ * replacements. The image must have a name that no other test uses, since all tests share one node.
  * @param version such as `2026.12.0`; also the tag of the image
  */
 export async function addVersion(image: string, version: string, patches: readonly Patch[]): Promise<void> {
@@ -43,11 +42,11 @@ export async function addVersion(image: string, version: string, patches: readon
   await mkdir(packages, { recursive: true });
   for (const part of ['bin', 'pyvenv.cfg'])
     await cp(join(venv, part), join(partial, part), { recursive: true, verbatimSymlinks: true });
-  // The dates of the files count: compiled ones stay valid.
+  // The copy keeps modification times, so that the compiled files stay valid.
   await promisify(execFile)('cp', ['-a', join(former, 'homeassistant'), packages]);
   const metadata = (of: string) => join(packages, `homeassistant-${of}.dist-info`);
   await cp(join(former, `homeassistant-${HUB_VERSION}.dist-info`), metadata(version), { recursive: true });
-  // All other packages are those of the installed one.
+  // All other packages are those of the installed version.
   await writeFile(join(packages, 'others.pth'), `${former}\n`);
   await replace(
     join(metadata(version), 'METADATA'),

@@ -16,11 +16,11 @@ afterAll(() => {
 });
 
 /**
- * All states of one object from now on, as a watch delivers them. For facts that hold only for a moment: a state that
- * is over before the test looks is among them, too. It ends with the test file.
+ * Records all states of one object from now on, as a watch delivers them. With it a test sees states that
+ * hold only for a moment, even after they are over. The watch ends with the test file.
  */
 export class ObjectHistory {
-  /** In their order; the last one of an object that was deleted is there twice. */
+  /** States in their order. The last state of a deleted object occurs twice. */
   readonly states: Stored[] = [];
   private readonly cluster: ApiClient = adminCluster();
   private stream: Readable | undefined;
@@ -32,7 +32,7 @@ export class ObjectHistory {
     private readonly fieldSelector: string,
   ) {}
 
-  /** The object need not be there yet. */
+  /** Starts to record the states of an object, which need not exist yet. */
   static async of({ namespace }: Home, kind: string, name: string): Promise<ObjectHistory> {
     const history = new ObjectHistory(await collectionPath(kind, namespace), `metadata.name=${name}`);
     open.push(history);
@@ -40,7 +40,10 @@ export class ObjectHistory {
     return history;
   }
 
-  /** Waits for a state of which `probe` returns something other than undefined and false, and resolves with that. */
+  /**
+   * Waits for a state for which `probe` returns a value other than undefined and false, and resolves with
+   * that value.
+   */
   async find<T extends object>(
     description: string,
     probe: (state: Stored) => T | undefined | false,
@@ -54,7 +57,7 @@ export class ObjectHistory {
     });
   }
 
-  /** Waits until a condition has been as expected, and resolves with it. */
+  /** Waits until a condition has matched `expected` in some state, and resolves with it. */
   condition(expected: Partial<StoredCondition>, type = 'Ready'): Promise<StoredCondition> {
     const fields = Object.entries(expected);
     return this.find(`${type} has been ${JSON.stringify(expected)}`, (state) => {
@@ -71,14 +74,14 @@ export class ObjectHistory {
   private async start(): Promise<void> {
     const { path, fieldSelector } = this;
     const list = { method: 'GET', path, query: { fieldSelector } } as const;
-    // The API server refuses lists for a moment when a definition was installed.
+    // The API server refuses lists for a moment after a CRD was installed.
     const { metadata } = await until('the objects are listed', () =>
       this.cluster.request<{ metadata: { resourceVersion: string } }>(list),
     );
     void this.follow(metadata.resourceVersion);
   }
 
-  /** A watch that breaks off is opened again where it ended. */
+  /** When a watch breaks off, the next one continues at its last version. */
   private async follow(resourceVersion: string): Promise<void> {
     const { path, fieldSelector } = this;
     let since = resourceVersion;

@@ -3,11 +3,11 @@ import { onboardedVolume } from './onboarded-volume';
 
 export interface OnboardedHub {
   readonly hub: HubProcess;
-  /** A long-lived token of its owner. */
+  /** A long-lived token of the owner. */
   readonly token: string;
 }
 
-/** A real hub that was onboarded before and runs. */
+/** Starts a real hub with a volume that was onboarded before. */
 export async function startOnboardedHub(): Promise<OnboardedHub> {
   const { directory, token } = await onboardedVolume();
   const hub = await HubProcess.create(directory);

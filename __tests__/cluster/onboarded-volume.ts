@@ -16,11 +16,11 @@ import { HubProcess } from './hub-process';
 import { runPython } from './python-script';
 import { silentLog } from './silent-log';
 
-/** What a hub leaves on its volume after its onboarding. */
+/** The volume of a hub after its onboarding. */
 interface OnboardedVolume {
-  /** A configuration directory to copy, never to use. */
+  /** A configuration directory that must only be copied. */
   readonly directory: string;
-  /** A long-lived token of its owner. */
+  /** A long-lived token of the owner. */
   readonly token: string;
 }
 
@@ -29,8 +29,9 @@ const OWNER = { name: 'Owner', username: 'admin', password: 'correct horse', lan
 const YEARS_10 = 3650;
 
 /**
- * Made once on a machine and kept in the cache of the sandbox: an onboarding and a check of the configuration take
- * longer than most tests. The bootstrap has tests of its own, with fresh hubs.
+ * Returns an onboarded volume, which is made once on a machine and kept in the cache of the sandbox. An
+ * onboarding and a check of the configuration take longer than most tests. Other tests cover the onboarding
+ * of fresh hubs.
  */
 export async function onboardedVolume(): Promise<OnboardedVolume> {
   const generated = generateConfiguration({ configuration: DEFAULT_CONFIGURATION, hasSecrets: false });
@@ -66,15 +67,15 @@ async function make(partial: string, text: string): Promise<void> {
     await hub.running(token);
     await hub.stop();
     await rm(config, { recursive: true });
-    // The link leads nowhere, as long as there are no secrets.
+    // Without secrets this link is dangling, and the copy would fail.
     await rm(join(hub.configDir, 'secrets.yaml'), { force: true });
-    // Contents: the links of the init container lead to its own mounts.
+    // Copies contents instead of links, because the links of the init container lead to its own mounts.
     await cp(hub.configDir, config, { recursive: true, dereference: true });
     await writeFile(join(partial, 'token'), token);
   } finally {
     await hub.dispose();
   }
-  // The port is stored there; a copy listens on its own.
+  // The file stores the port, and a copy has to listen on another one.
   await rm(join(config, '.storage', 'http'));
   for (const leftover of ['.ha_run.lock', 'printed.log']) await rm(join(config, leftover), { force: true });
 }
@@ -97,8 +98,8 @@ async function onboard(hub: HubProcess): Promise<string> {
 }
 
 /**
- * Gives the claim of the hub's volume, before it is there, a volume that was onboarded, and the Hub the credentials of
- * its owner, as after a restore. Resolves with the directory of the volume.
+ * Gives the claim of the hub's volume, before the claim exists, an onboarded volume, and gives the Hub the
+ * credentials of its owner, like a restore. Resolves with the directory of the volume.
  */
 export async function restoreOnboarded(home: Home, hubName: string): Promise<string> {
   const { namespace } = home;
@@ -131,7 +132,7 @@ export async function restoreOnboarded(home: Home, hubName: string): Promise<str
   return path;
 }
 
-/** Applies an onboarded Hub with its configuration. Resolves when it is Ready. */
+/** Applies a Hub with an onboarded volume and its configuration. Resolves when the Hub is Ready. */
 export async function startHub(home: Home, name: string, spec: object = {}): Promise<void> {
   await restoreOnboarded(home, name);
   await home.apply(hub(name, spec), configuration(name));

@@ -1,7 +1,6 @@
 /**
- * For bounds of time: on a busy machine any step may take seconds more, so the time of the operator is measured up to
- * three times, and one good value is enough. Resolves with that.
- *
+ * Measures a time limit up to three times, because any step may take seconds longer on a busy machine.
+ * Resolves with the first value within the limit.
  * @throws Error none of the three values is good
  */
 export async function oneOfThree<T>(

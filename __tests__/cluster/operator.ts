@@ -6,13 +6,13 @@ import { eventsWritten, writtenEvents } from './events';
 import { clusterAccess, stopAtEnd, until } from '.';
 
 interface TestOperatorOptions {
-  /** Settings by environment variable. */
+  /** Environment variables of the operator. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Path of another kubeconfig than the service account's own. */
+  /** Path of a kubeconfig other than that of the service account. */
   readonly kubeconfig?: string;
   /**
-   * A process that ends by itself with an error is started again, as a kubelet does: a leader ends when a busy machine lets
-   * the API server answer too late.
+   * Whether a process that ends with an error is started again, as a kubelet does. A leader ends when the API
+   * server of a busy machine answers too late.
    */
   readonly isRestarted?: boolean;
 }
@@ -25,10 +25,10 @@ interface PassEnd {
 }
 
 /**
- * The operator as it ships (the bundle, a process of its own, the shipped role) for one namespace, so that test files
- * do not disturb each other. It is stopped when the test file is through.
+ * Starts the operator as it ships (the bundle as a separate process, the shipped role) for one namespace, so
+ * that test files do not disturb each other. The operator is stopped at the end of the test file.
  *
- * Without leader election unless the settings ask for it: on a machine that has more to do, an answer of the API server
+ * There is no leader election unless the settings ask for it: on a busy machine an answer of the API server
  * may take longer than the 10 s after which a leader ends.
  */
 export async function startTestOperator(
@@ -41,16 +41,19 @@ export async function startTestOperator(
   return operator;
 }
 
-/** Longer than the operator waits before it looks at its own writes. */
+/**
+ * Milliseconds without work after which the operator is idle. Longer than the operator waits before it reads
+ * its own writes.
+ */
 const CALM = 3_000;
-/** As much as one answer proves. */
+/** Most milliseconds of idle time that one answer of the operator proves. */
 const LONGEST_STEP = 600;
 
 export class TestOperator {
   private current: OperatorProcess | undefined;
-  /** The test itself ends the process. */
+  /** Whether the test itself is ending the process. */
   private isEnding = false;
-  /** Resolves once the process has ended and, if that is to be, the next one was started. */
+  /** Resolves when the process has ended and, if a restart is due, the next one has started. */
   private restart: Promise<void> | undefined;
 
   constructor(
@@ -58,7 +61,7 @@ export class TestOperator {
     private readonly options: TestOperatorOptions,
   ) {}
 
-  /** Starts the process; it need not be ready yet. */
+  /** Starts the process. Resolves before the operator is ready. */
   async start(): Promise<void> {
     this.isEnding = false;
     await this.launch();
@@ -82,19 +85,22 @@ export class TestOperator {
       this.restart = started.process.exited.then(() => this.restartAfterLostLease());
   }
 
-  /** After any other end, such as one by a bug, it stays down and the test fails. */
+  /** After any other end, such as one by a bug, the process stays down and the test fails. */
   private async restartAfterLostLease(): Promise<void> {
     const lines = (await this.log()).trimEnd().split('\n').slice(-20);
     if (!this.isEnding && lines.some((line) => line.includes('lost lease'))) await this.launch();
   }
 
-  /** Ends as with kill -9, or resolves once it has ended by itself. */
+  /** Kills the operator with SIGKILL, or waits for an operator that is already ending. */
   async kill(): Promise<void> {
     this.isEnding = true;
     await this.process.kill();
   }
 
-  /** Starts one that a failed test has left dead: each test after it would wait for its whole time. */
+  /**
+   * Starts an operator that a failed test has left dead. Otherwise every later test would wait until its time
+   * limit.
+   */
   async ensureRuns(): Promise<void> {
     if (!this.process.running) await this.start();
   }
@@ -103,36 +109,38 @@ export class TestOperator {
     return this.process.pid;
   }
 
-  /** SIGSTOP freezes the process, SIGCONT thaws it. */
+  /** Sends a signal. SIGSTOP freezes the process, SIGCONT continues it. */
   signal(signal: NodeJS.Signals): void {
     process.kill(this.pid, signal);
   }
 
-  /** Resolves with the exit code once the process has ended. */
+  /** Resolves with the exit code when the process has ended. */
   get ended(): Promise<number> {
     return this.process.exited;
   }
 
-  /** SIGTERM; resolves with its exit code. */
+  /** Stops the operator with SIGTERM. Resolves with the exit code. */
   async stop(): Promise<number> {
     this.isEnding = true;
     await this.current?.process.stop();
     await this.restart;
-    await this.current?.process.stop(); // one that was being started
+    await this.current?.process.stop(); // stops an operator that was just being started
     return this.current?.process.exited ?? 0;
   }
 
-  /** The log of the operator so far, over all starts. */
+  /** Returns the log of the operator so far, over all its starts. */
   log(): Promise<string> {
     return readFile(this.process.logFile, 'utf8');
   }
 
-  /** How each reconcile ended so far, out of the log. */
+  /** Returns the outcome of each reconcile so far, from the log. */
   async outcomes(): Promise<readonly PassEnd[]> {
     return (await this.logLines('"outcome"')) as PassEnd[];
   }
 
-  /** The messages of all errors that a reconcile ended with, but for those of an API server that was late. */
+  /**
+   * Returns the messages of all errors with which reconciles ended, without those about a slow API server.
+   */
   async failures(): Promise<readonly string[]> {
     const lines = (await this.logLines('"reconcile failed"')) as {
       level: string;
@@ -142,8 +150,8 @@ export class TestOperator {
   }
 
   /**
-   * The lines of its log that contain these words, parsed. Incomplete ones are left out: the last one may be written just
-   * now, and a killed process may have left one.
+   * Returns the parsed log lines that contain these words. Incomplete lines are left out: the last one may
+   * just be written, and a killed process may have left one.
    */
   async logLines(words: string): Promise<readonly object[]> {
     const lines = (await this.log()).split('\n').filter((line) => line.includes(words));
@@ -157,16 +165,17 @@ export class TestOperator {
   }
 
   /**
-   * The sum of a metric over all its series whose labels are such, e.g. `result="error"`.
-   * @throws Error when it has no metric of this name
+   * Returns the sum of a metric over all series with these labels, such as `result="error"`.
+   * @throws Error when there is no metric of this name
    */
   async metric(name: string, labels = ''): Promise<number> {
     return sumOf(await this.page('/metrics'), name, labels);
   }
 
   /**
-   * All events of an object that it has recorded by now, as `<type> <reason>: <message>`, as many times as each
-   * happened. What must not be among them must have had its chance before: call this after a state that comes later.
+   * Returns all events of an object that the operator has recorded by now, as `<type> <reason>: <message>`,
+   * each as many times as it occurred. To assert that an event is absent, wait first for a later state of the
+   * object.
    */
   async events(kind: string, name: string): Promise<string[]> {
     await this.eventsWritten();
@@ -175,17 +184,17 @@ export class TestOperator {
 
   /** Resolves when the events of all reconciles until now are written. */
   async eventsWritten(): Promise<void> {
-    // An event is recorded when its status is written, and before its reconcile has ended.
+    // An event is recorded after its status is written and before its reconcile has ended.
     await until('no reconcile runs', async () => (await this.activity()).running === 0);
     await eventsWritten(this.namespace);
   }
 
   /**
-   * Has a resource reconciled for which nothing changes. Resolves when a reconcile has ended that began after the call,
-   * and the operator is calm again.
+   * Triggers a reconcile of a resource that does not change. Resolves when a reconcile that began after the
+   * call has ended, and the operator is idle again.
    */
   async touch(kind: string, name: string): Promise<void> {
-    await this.calm(); // a reconcile that runs now is none that begins after the call
+    await this.calm(); // so that no earlier reconcile is still running
     const reconciles = async () =>
       (await this.outcomes()).filter((each) => each.kind === kind && each.name === name).length;
     const before = await reconciles();
@@ -197,8 +206,8 @@ export class TestOperator {
   }
 
   /**
-   * Resolves when it has had nothing to do for 3 s: its own work after a write is done by then. The time in which it
-   * does not answer does not count.
+   * Resolves when the operator has been idle for 3 s; its own work after a write has ended by then. Time in
+   * which the operator does not answer does not count.
    */
   async calm(): Promise<void> {
     let passes = -1;
@@ -218,19 +227,19 @@ export class TestOperator {
   private async activity() {
     const page = await this.page('/metrics');
     return {
-      /** Reconciles that have ended so far. */
+      /** Number of reconciles that have ended so far. */
       total: sumOf(page, 'controller_runtime_reconcile_total'),
       due: sumOf(page, 'workqueue_depth'),
       running: sumOf(page, 'controller_runtime_active_workers'),
     };
   }
 
-  /** `http://127.0.0.1:<port>`, with /healthz, /readyz and /metrics. */
+  /** `http://127.0.0.1:<port>`, which serves /healthz, /readyz and /metrics. */
   get url(): string {
     return this.current!.url;
   }
 
-  /** The page that the operator serves under a path. */
+  /** Returns the page that the operator serves at a path. */
   page(path: string): Promise<string> {
     return until(`${path} is served`, async () => (await fetch(`${this.url}${path}`)).text());
   }
@@ -240,7 +249,10 @@ export class TestOperator {
   }
 }
 
-/** The sum of a metric over its series whose labels contain `labels`. @throws Error when there is no such metric */
+/**
+ * Returns the sum of a metric over its series whose labels contain `labels`.
+ * @throws Error when there is no such metric
+ */
 export function sumOf(page: string, name: string, labels = ''): number {
   const lines = page.split('\n');
   if (!lines.some((line) => line.startsWith(`# TYPE ${name} `)))

@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { freePort } from '../../sandbox/ports';
 import { runPython } from './python-script';
 
-// A PostgreSQL of its own, from the binaries of an npm package that exists for Linux on x64.
+// A PostgreSQL server from the binaries of an npm package, which exists for Linux on x64.
 
-/** PostgreSQL does not run as root. No account needs to exist for the id. */
+/** PostgreSQL refuses to run as root. The user id needs no account. */
 const UNPRIVILEGED = 65_534;
 const USER = 'hub';
 
@@ -23,7 +23,7 @@ with psycopg2.connect(sys.argv[1]) as connection, connection.cursor() as cursor:
     print(json.dumps(cursor.fetchall(), default=str))
 `;
 
-/** Why it cannot run here; undefined: it can. */
+/** The reason why PostgreSQL cannot run on this machine; undefined when it can. */
 export const whyNoPostgres: string | undefined =
   process.platform === 'linux' && process.arch === 'x64'
     ? undefined
@@ -93,7 +93,7 @@ export class Postgres {
     return new Postgres(directory, server, `postgresql://${USER}:${password}@127.0.0.1:${port}/postgres`);
   }
 
-  /** The rows of a query, made by the hub's own driver. */
+  /** Returns the rows of a query, which the hub's own driver runs. */
   async query(sql: string): Promise<readonly (readonly unknown[])[]> {
     const { code, output } = await runPython(QUERY, this.url, sql);
     if (code !== 0) throw new Error(`cannot query PostgreSQL: ${output}`);

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { tether } from '../../sandbox/tether';
 
-/** Runs a script of an init container with the hub's own Python; a refusal is a result, not an error. */
+/**
+ * Runs a script of an init container with the hub's own Python. A failed script is a result, not an error.
+ */
 export async function runPython(
   script: string,
   ...args: readonly string[]

@@ -9,17 +9,20 @@ import { builtPrograms } from '../../sandbox/control-plane-programs';
 const sha256 = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 const PROGRAMS = ['kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
 
-/** A stand-in of the hosts of the official releases: its programs are scripts that run those which this machine has built. */
+/**
+ * A stand-in for the hosts of the official releases. Its programs are scripts that run the programs built on
+ * this machine.
+ */
 export class ReleaseHost {
   readonly requested: string[] = [];
 
   private constructor(
-    /** The contents, by their paths. */
+    /** Contents of the files by path. */
     readonly files: Map<string, Buffer>,
     private readonly server: Server,
   ) {}
 
-  /** @param size bytes that each program has at least */
+  /** @param size minimum size of each program in bytes */
   static async start(size = 0): Promise<ReleaseHost> {
     const built = await builtPrograms(() => {});
     const script = (name: Parameters<typeof built>[0]) => {
@@ -57,7 +60,7 @@ export class ReleaseHost {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Environment variables by which a sandbox takes the programs of this host. */
+  /** Environment variables that make a sandbox download the programs from this host. */
   get environment(): Readonly<Record<string, string>> {
     return {
       HUB_OPERATOR_KUBERNETES_RELEASES: this.url,

@@ -7,28 +7,32 @@ import { bundleOperator } from '../../sandbox/image/bundle';
 import { installOperator, operatorKubeconfig } from '../../sandbox/operator-process';
 
 declare global {
-  // For teardown.ts, which jest loads as a module world of its own.
+  // For teardown.ts, which jest loads into a separate module registry.
   var hubSandbox: Sandbox | undefined;
 }
 
 /**
- * One sandbox for all test files, with the kinds and the operator's role in it, and a fresh bundle of the operator.
- * jest calls this once for all projects that name it, and starts its workers later, so they inherit the environment.
- * `HUB_SANDBOX_HUBS=false`: no node and no Home Assistant, which the schemas do without.
+ * Starts one sandbox for all test files, with the kinds and the operator's role in it, and a fresh bundle of
+ * the operator. jest calls this once for all projects that name it, and starts its workers afterwards, so
+ * that these inherit the environment.
+ *
+ * With `HUB_SANDBOX_HUBS=false` there is no node and no Home Assistant, which tests of schemas do not need.
  */
 export default async function setup(): Promise<void> {
   const hubs = process.env['HUB_SANDBOX_HUBS'] !== 'false';
-  // Every machine runs the programs that it builds, also where `make run` of a test starts a cluster of its own.
+  // Tests use the programs that the machine builds, even where the `make run` of a test starts another
+  // cluster.
   process.env['HUB_OPERATOR_KUBERNETES_RELEASES'] ??= 'none';
-  // Many hubs share the machine: one that answers late is not to lose its readiness, which no test expects.
+  // Many hubs share the machine, so a slow answer must not cost a hub its readiness, which no test expects.
   const sandbox = await startSandbox({ hubs, progress: 'plain', probePatience: 6 }).catch(
     (error: unknown) => {
       throw new Error(formatError(error));
     },
   );
   globalThis.hubSandbox = sandbox;
-  delete process.env['HUB_SANDBOX_GOGC']; // the memory is for this cluster, not for the small ones of single tests
-  // Here, since a first build takes longer than a test may.
+  // The setting is for this cluster, and not for the small ones that single tests start.
+  delete process.env['HUB_SANDBOX_GOGC'];
+  // The programs are built here, since a first build takes longer than the time limit of a test.
   await runSteps(
     [
       { title: 'Helm', run: async (report) => void (await helmProgram(report)) },

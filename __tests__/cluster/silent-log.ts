@@ -1,6 +1,6 @@
 import type { Logger } from '../../operator/base/log';
 
-/** For tests that do not look at the log. */
+/** A log that discards everything, for tests that do not read it. */
 export const silentLog: Logger = {
   debug: () => undefined,
   info: () => undefined,

@@ -1,10 +1,13 @@
-import 'reflect-metadata'; // @peculiar/x509 expects it
+import 'reflect-metadata'; // @peculiar/x509 expects this import
 import { webcrypto, X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { WEBHOOK } from '../../operator/kinds/object-names';
 import { NAMESPACE } from '../../manifests/names';
 
-/** Runs kubectl with an input, as administrator. @throws Error it failed */
+/**
+ * Runs kubectl with an input, as administrator.
+ * @throws Error the command failed
+ */
 type Kubectl = (args: readonly string[], input?: string) => Promise<string>;
 
 interface Registration {
@@ -16,15 +19,18 @@ const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as con
 const DAY = 24 * 3_600_000;
 const inNamespace = `--namespace=${NAMESPACE}`;
 
-/** Writes what cert-manager and its CA injector write for the Certificate of the webhook, as their field managers. */
+/**
+ * Makes the writes of cert-manager and its CA injector for the Certificate of the webhook, with their field
+ * managers.
+ */
 export class StandInCertManager {
   constructor(
     private readonly kubectl: Kubectl,
-    /** The address by which the API server calls the webhook, instead of the name of its Service. */
+    /** The address at which the API server calls the webhook, instead of the name of its Service. */
     private readonly address: string,
   ) {}
 
-  /** Issues a certificate into the Secret, by a self-signed issuer. Returns its fingerprint. */
+  /** Writes a certificate of a self-signed issuer into the Secret. Returns its fingerprint. */
   async issue(): Promise<string> {
     const { certificate, key } = await this.selfSigned();
     const data = { 'tls.crt': certificate, 'tls.key': key, 'ca.crt': certificate };
@@ -61,7 +67,10 @@ export class StandInCertManager {
     return new X509Certificate(certificate).fingerprint256;
   }
 
-  /** Writes the CA of the Secret into the registration, before the former ones, if an annotation asks for it. */
+  /**
+   * Writes the CA of the Secret into the webhook registration, before the former CAs, if an annotation asks
+   * for it.
+   */
   async inject(): Promise<void> {
     const name = ['validatingwebhookconfiguration', WEBHOOK.configuration];
     const found = JSON.parse(await this.kubectl(['get', ...name, '--output=json'])) as Registration;
@@ -83,8 +92,8 @@ export class StandInCertManager {
   }
 
   /**
-   * A certificate that signs itself, and is no CA by its basic constraints: a self-signed issuer makes such a one of a
-   * Certificate.
+   * Makes a self-signed certificate that is not a CA by its basic constraints, as a self-signed issuer does
+   * for a Certificate.
    */
   private async selfSigned(): Promise<{ certificate: string; key: string }> {
     const keys = await webcrypto.subtle.generateKey(ALGORITHM, true, ['sign', 'verify']);

@@ -5,12 +5,13 @@ import { SandboxProcess } from '../../sandbox/process';
 import { sandboxDirectory, until } from '.';
 import { type Home, hub } from './home';
 
-/** The program of a light stand-in of a hub. */
+/** Path of the program of a lightweight stand-in of a hub. */
 export const STAND_IN = join(__dirname, '../../bench/stand-in.mjs');
 
 /**
- * A light stand-in of a hub, outside of the cluster: for many hubs beside each other, which do not fit on one machine,
- * and for the behaviour of the operator, never for that of a hub. It ends with the test file, also when that is killed.
+ * A lightweight stand-in of a hub, outside of the cluster. It suits tests with many hubs, which would not fit
+ * on one machine, and tests of the operator's behaviour, never of the hub's. It ends with the test file, even
+ * when jest is killed.
  */
 export class StandInHub {
   private constructor(
@@ -33,7 +34,7 @@ export class StandInHub {
     return standIn;
   }
 
-  /** SIGSTOP freezes it, SIGCONT thaws it. */
+  /** Sends a signal. SIGSTOP freezes the stand-in, SIGCONT continues it. */
   signal(signal: NodeJS.Signals): void {
     process.kill(this.child.pid, signal);
   }
@@ -50,7 +51,7 @@ afterAll(async () => {
   for (const standIn of running) await standIn.stop();
 });
 
-/** Applies a Hub that runs at `url`, with its token. */
+/** Applies an external Hub at `url`, with its token. */
 export async function applyExternalHub(home: Home, name: string, url: string): Promise<void> {
   const tokenSecretRef = { name: `${name}-token` };
   const labels = { [`${API_GROUP}/hub`]: name };

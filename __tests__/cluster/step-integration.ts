@@ -1,7 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Domain of an integration for tests, with the steps that no integration has which needs neither network nor device. */
+/**
+ * Domain of a test integration. It has the flow steps that otherwise occur only in integrations that need a
+ * network or a device.
+ */
 export const STEPS = 'all_steps';
 
 const MANIFEST = {
@@ -25,7 +28,7 @@ async def async_unload_entry(hass, entry):
     return True
 `;
 
-// The title is the text of the file: so a test sees what arrived.
+// The title of the entry is the text of the uploaded file, so that a test sees the content that arrived.
 const CONFIG_FLOW = `
 import asyncio
 

@@ -1,5 +1,5 @@
 export default async function teardown(): Promise<void> {
-  // Set by runner/keep-on-failure.mjs.
+  // Set by runner/keep-on-failure.mjs after a failure.
   const keep = process.env['HUB_SANDBOX_KEEP'] === 'true';
   const sandbox = globalThis.hubSandbox;
   await sandbox?.stop({ keep });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Asks again and again until `probe` returns something other than undefined and false, and returns that. A probe that
- * throws is asked again too; when the time is over, its last error or answer tells why. By default that is after four minutes, or
- * HUB_UNTIL_TIMEOUT.
+ * Repeats `probe` until it returns a value other than undefined and false, and returns that value. A probe
+ * that throws is repeated too. At the time limit, four minutes or HUB_UNTIL_TIMEOUT, the error contains the
+ * last error or answer of the probe.
  */
 export async function until<T>(
   description: string,
@@ -21,7 +21,7 @@ export async function until<T>(
       why = error instanceof Error ? error.message : String(error);
     }
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${description} (${why})`);
-    // What takes long is asked less often: others want the processor meanwhile.
+    // The longer it takes, the fewer probes are made, to leave the processor to others.
     await sleep(Math.min(Math.max(50, (Date.now() - began) / 15), 500));
   }
 }

@@ -12,23 +12,27 @@ import { automation, Home, secret, type Stored } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
 
-// External hubs are hosts of other people, and every pod may reach the webhook. Some send the JSON that takes the most memory:
-// the operator, with the memory that it ships with, goes on with the other hubs.
+// External hubs are run by other people, and every pod may reach the webhook. Some of them send the JSON that
+// takes the most memory. The operator, with its shipped memory limit, has to continue to serve the other
+// hubs.
 
 const MIB = 2 ** 20;
 const ENTITIES = 10_000;
-/** Where the hostile hubs send it. */
+/**
+ * Where the hostile hubs attack: the answers over REST, the first message of the WebSocket, or a later one.
+ */
 const PLACES = ['rest', 'first-frame', 'later-frame'] as const;
-/** Floods of each hostile hub. */
+/** Number of floods of each hostile hub. */
 const FLOODS = 10;
 /**
- * Milliseconds that nine of ten new resources of another hub wait for the hostile ones, at most, also on a machine that has ten
- * other tests to run. `make bench NAME=hostile-operator` measures on a quiet one that the longest wait is less than 2 s.
+ * Milliseconds that nine of ten new resources of another hub may have to wait during the attack, on a machine
+ * that runs ten other tests. On an idle machine `make bench NAME=hostile-operator` shows that the longest
+ * wait is less than 2 s.
  */
 const MOST_WAIT = 15_000;
-/** Creations before the floods: how long one takes on this machine now. */
+/** Creations before the floods, which show how long one takes on this machine. */
 const ROUNDS_BEFORE = 10;
-/** Milliseconds after which a leader that has not renewed its lease gives up. */
+/** Milliseconds after which a leader that could not renew its lease gives up. */
 const RENEWAL_DEADLINE = 10_000;
 const OPERATOR_NAMESPACE = 'hub-operator';
 
@@ -37,7 +41,7 @@ interface Container {
   readonly resources: { readonly limits: { readonly memory: string } };
 }
 
-/** The container of the operator in `dist/`. */
+/** Returns the container of the operator in `dist/`. */
 function shippedContainer(): Container {
   const objects = readManifests('dist/install.yaml') as {
     kind: string;
@@ -51,7 +55,9 @@ let operator: TestOperator;
 let hostile: readonly (readonly [name: string, hub: HostileHub])[];
 let webhookPort: number;
 
-/** The certificate of the webhook comes from the test: the Secret of `dist/` belongs to another test file. */
+/**
+ * The test provides the certificate of the webhook, since the Secret of `dist/` belongs to another test file.
+ */
 async function webhook(): Promise<Readonly<Record<string, string>>> {
   webhookPort = await freePort();
   const { certificate, key, ca } = issueCertificate('127.0.0.1', Date.now());
@@ -93,15 +99,15 @@ afterAll(async () => {
   await deleteObject('secret', OPERATOR_NAMESPACE, home.namespace);
 });
 
-/** The most memory that the process had so far, in bytes (Linux). */
+/** Returns the highest memory use of the process so far, in bytes (Linux). */
 async function peakMemory(): Promise<number> {
   const status = await readFile(`/proc/${operator.pid}/status`, 'utf8');
   return Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) * 1024;
 }
 
 /**
- * Milliseconds of the longest creation of an automation until it is Ready, of those in the other hubs. Each is a new one: an edit
- * would wait for the pause between two writes of an object.
+ * Creates an automation in each of the other hubs, and returns the milliseconds of the slowest until it is
+ * Ready. An edit instead of a creation would wait for the pause between two writes of an object.
  */
 async function longestCreation(round: number): Promise<number> {
   let longest = 0;
@@ -118,7 +124,10 @@ async function lease(): Promise<{ readonly leaseTransitions?: number; readonly r
   return ((await getObject('lease', OPERATOR_NAMESPACE, home.namespace)) as Stored).spec as never;
 }
 
-/** Asks both probes, as a kubelet does with the time that it allows. @throws Error one of them fails */
+/**
+ * Sends both probes, as a kubelet does, with its timeouts.
+ * @throws Error a probe fails
+ */
 async function probe(): Promise<void> {
   for (const [path, timeout] of [
     ['/healthz', 5_000],

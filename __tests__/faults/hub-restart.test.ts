@@ -9,20 +9,20 @@ import { automation, configuration, Home, hub } from '../cluster/home';
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { STAND_IN } from '../cluster/stand-in-hub';
 
-// The cost of a hub's restart for the API server. The hub in the pod is a light stand-in: a real one needs minutes to
-// take hundreds of automations, and the writes that are counted depend on the operator alone. The cost of 500 is
-// counted without a cluster, in unit/sync/hub-restart.test.ts.
+// The cost of a hub's restart for the API server. The hub in the pod is a lightweight stand-in: a real one
+// needs minutes to take hundreds of automations, and the counted writes depend on the operator alone. The
+// unit test unit/sync/hub-restart.test.ts counts the cost of 500 without a cluster.
 
 const CHILDREN = 100;
 const CREATES_AT_ONCE = 20;
-/** A hub that starts when a file on its volume is gone. */
+/** A shell command that starts the hub when a file on its volume is removed. */
 const HELD_BACK = 'while [ -e "$0" ]; do sleep 0.2; done; exec "$1" "$2"';
 
 let home: Home;
 let operator: TestOperator;
 /** The number of writes of the status of each automation. */
 const statusWrites = new Map<string, number>();
-/** Names of the events of automations that were written. */
+/** Names of the events that were written for automations. */
 const events: string[] = [];
 
 async function createChildren(): Promise<void> {
@@ -60,7 +60,7 @@ beforeAll(async () => {
     const name = /\/hubautomations\/([^/]+)\/status$/.exec(path)?.[1];
     if (moment === 'before' && method === 'PATCH' && name !== undefined)
       statusWrites.set(name, (statusWrites.get(name) ?? 0) + 1);
-    // The name of an event begins with that of its resource, also when a repetition is counted on it.
+    // The name of an event begins with that of its resource, even in a request that increments its count.
     const event = /\/events(?:\/(.+))?$/.exec(path);
     const eventName = event?.[1] ?? (body as { metadata?: { name?: string } } | undefined)?.metadata?.name;
     if (moment === 'before' && event && eventName?.startsWith('automation-')) events.push(eventName);
@@ -100,7 +100,7 @@ describe('the restart of a hub', () => {
     const before = await operator.events('Hub', 'villa');
     statusWrites.clear();
     events.length = 0;
-    // The hub does not come back before all of them have noticed.
+    // The hub must not come back before all automations have noticed the restart.
     const heldBack = join(await home.volumeOf('villa'), 'held-back');
     await writeFile(heldBack, '');
     try {
@@ -116,14 +116,14 @@ describe('the restart of a hub', () => {
     expect([...statusWrites].filter(([, writes]) => writes !== 2)).toEqual([]);
     const ofTheHub = without(await operator.events('Hub', 'villa'), before);
     expect(ofTheHub.filter((event) => event.startsWith('Warning PodNotReady'))).toEqual([]);
-    // The former pod is being replaced, or is gone and the next one is not created yet; or the operator has lost its
-    // connection to the hub before it was told of the pod.
+    // Depending on timing the former pod is being replaced, or is gone and the next one is not created yet,
+    // or the operator has lost its connection to the hub before the watch event of the pod.
     expect(ofTheHub.join('\n')).toMatch(/^(Normal PodNotReady: Pod villa-0 |Warning HubUnreachable: )/m);
     expect(events).toEqual([]);
   });
 });
 
-/** The elements of a list that are in it more often than in the other one. */
+/** Returns the elements that occur more often in the list than in the other one. */
 function without(list: readonly string[], other: readonly string[]): string[] {
   const rest = [...other];
   return list.filter((each) => {

@@ -4,12 +4,12 @@ import { oneOfThree } from '../cluster/one-of-three';
 import { startTestOperator } from '../cluster/operator';
 import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
 
-// One hub that hangs beside nine others, with the operator as it ships. The hubs are light stand-ins outside of the
-// cluster: ten real ones do not fit on one machine.
+// One hub that hangs beside nine others, with the operator as it ships. The hubs are lightweight stand-ins
+// outside of the cluster, since ten real ones do not fit on one machine.
 
 const HUBS = Array.from({ length: 10 }, (_, index) => `hub-${index}`);
 const [hanging = '', ...others] = HUBS;
-/** More than the slots of a partition. */
+/** More automations than a partition of the queue has slots. */
 const EDITED = Array.from({ length: 20 }, (_, index) => `${hanging}-${index}`);
 
 const standIns = new Map<string, StandInHub>();
@@ -22,7 +22,10 @@ async function startHub(name: string): Promise<void> {
   await applyExternalHub(home, name, standIn.url);
 }
 
-/** Edits one automation of each of the nine; the milliseconds until the last one is Ready again. */
+/**
+ * Edits one automation of each of the nine other hubs. Returns the milliseconds until the last one is Ready
+ * again.
+ */
 async function editOthers(description: string): Promise<number> {
   const started = Date.now();
   await Promise.all(others.map((name) => home.change('hubautomation', `${name}-0`, { description })));
@@ -66,7 +69,7 @@ describe('ten hubs', () => {
           await Promise.all(EDITED.map((name) => home.ready('hubautomation', name)));
         }
       },
-      // Each write to the hub that hangs takes the 60 s of its time limit.
+      // Each write to the hub that hangs takes 60 s, its time limit.
       (took) => took < 2 * usual + 30_000,
     );
   });

@@ -3,7 +3,8 @@ import { area, automation, Home, integration, type Manifest, scene, script } fro
 import { startTestOperator, type TestOperator } from '../cluster/operator';
 import { applyExternalHub, StandInHub } from '../cluster/stand-in-hub';
 
-// A host of other people answers as a hub until one of its answers is of another form: the resource says which, and is tried again.
+// A host run by other people answers as a hub, except that one of its answers has another form. The resource
+// reports which one, and is retried.
 
 let home: Home;
 let operator: TestOperator;
@@ -39,7 +40,7 @@ describe('a hub that answers in another form', () => {
       ['hubintegration', (hub, name) => integration(hub, name, 'mqtt'), 'config_entries/get'],
     ];
   test.each(children)(
-    'is ready where that is not asked, and a %s of it is not',
+    'is ready where that answer is not needed, and a %s of it is not',
     async (kind, make, request) => {
       const name = `${kind}-${request.toLowerCase().replaceAll(/[^a-z]+/g, '-')}`;
       const { url } = await StandInHub.start({ WRONG: `^${request}$` });

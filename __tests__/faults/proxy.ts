@@ -5,24 +5,24 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What befalls a request instead of, or before, the server's answer. */
+/** A fault that replaces the server's answer, or precedes it. */
 export type Fault =
   | { readonly type: 'answer'; readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | { readonly type: 'slow'; readonly milliseconds: number }
   | { readonly type: 'reset' }
-  /** Accepted, and never heard of again. */
+  /** Accepted but never answered. */
   | { readonly type: 'silence' };
 
 interface Upstream {
-  /** `https://127.0.0.1:<port>` */
+  /** URL of the API server: `https://127.0.0.1:<port>`. */
   readonly apiServer: string;
-  /** PEM, as are the others. */
+  /** Certificate of the authority. This and the certificates below are PEM. */
   readonly certificateAuthority: string;
-  /** For clients that have no credentials of their own. */
+  /** Client certificate for requests without credentials. */
   readonly client?: { readonly certificate: string; readonly key: string };
 }
 
-/** The administrator's way to the API server of a sandbox in `directory`. */
+/** Returns the administrator's access to the API server of a sandbox in `directory`. */
 export async function administrator(directory: string, apiServer: string): Promise<Upstream> {
   const identity = (file: string) => readFile(`${directory}/cluster/identities/${file}`, 'utf8');
   const [certificateAuthority, certificate, key] = await Promise.all(
@@ -36,15 +36,15 @@ export async function administrator(directory: string, apiServer: string): Promi
 }
 
 /**
- * Stands between the operator and the API server and breaks what passes: plain HTTP towards the operator, so that it
- * sees the bytes; HTTPS towards the server.
+ * A proxy between the operator and the API server that causes faults. It talks plain HTTP to the operator, so
+ * that it sees the bytes, and HTTPS to the server.
  */
 export class FaultProxy {
   /** `<method> <path with query>` of every request so far. */
   readonly requests: string[] = [];
-  /** Asked for every request. */
+  /** Returns the fault of a request, if any. */
   fault: (request: http.IncomingMessage) => Fault | undefined = () => undefined;
-  /** Answers of the server that still come in: of watches, mostly. */
+  /** Answers of the server that are not complete yet, mostly watches. */
   private readonly streams = new Set<{
     readonly answer: http.IncomingMessage;
     readonly response: http.ServerResponse;
@@ -57,7 +57,7 @@ export class FaultProxy {
     private readonly agent: https.Agent,
   ) {
     server.on('request', (request: http.IncomingMessage, response: http.ServerResponse) => {
-      // A broken connection to either side is what this is for: the other side hears of it by a reset.
+      // A broken connection is intended here: it resets the connection on the other side.
       this.pass(request, response).catch(() => reset(response));
     });
   }
@@ -66,12 +66,13 @@ export class FaultProxy {
     const { certificateAuthority: ca, client } = upstream;
     const agent = new https.Agent({
       keepAlive: true,
-      timeout: 30_000, // the server closes an idle connection after 90 s
+      timeout: 30_000, // the server closes idle connections after 90 s
       ca,
       ...(client && { cert: client.certificate, key: client.key }),
     });
     const server = http.createServer();
-    // A connection that is closed while the operator sends a request would be a fault that no test has asked for.
+    // Without a time limit, no connection is closed while the operator sends a request, which would be an
+    // unintended fault.
     server.keepAliveTimeout = 0;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -82,7 +83,7 @@ export class FaultProxy {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
 
-  /** Watches that the server has begun to answer, and that are still open. */
+  /** Number of open watches that the server has begun to answer. */
   get openWatches(): number {
     return [...this.streams].filter(({ watch }) => watch).length;
   }
@@ -93,12 +94,12 @@ export class FaultProxy {
     });
   }
 
-  /** Tears down all streams, as a router does that forgot them. */
+  /** Resets all streams, like a router that lost their state. */
   resetStreams(): void {
     for (const { response } of this.streams) reset(response);
   }
 
-  /** Ends all streams properly, as the server does with a watch whose time is over. */
+  /** Ends all streams properly, as the server does with a watch at its time limit. */
   endStreams(): void {
     for (const { answer, response } of this.streams) {
       answer.unpipe();
@@ -107,15 +108,15 @@ export class FaultProxy {
     }
   }
 
-  /** The streams stay open, and nothing comes through them any more: half open. */
+  /** Keeps the streams open but passes nothing on, like half-open connections. */
   freezeStreams(): void {
     for (const { answer } of this.streams) {
       answer.unpipe();
-      answer.resume(); // lost on the way
+      answer.resume(); // the data is lost
     }
   }
 
-  /** Ends all streams in the middle of a chunk, in the middle of a line. */
+  /** Ends all streams in the middle of a chunk and of a line. */
   truncateStreams(): void {
     for (const { response } of this.streams) {
       response.socket?.write('ff\r\n{"type":"ADDED","object":{"metadata":{"na');
@@ -123,7 +124,7 @@ export class FaultProxy {
     }
   }
 
-  /** A line that the server did not send. */
+  /** Inserts a line that the server did not send. */
   injectLine(line: string): void {
     for (const { response } of this.streams) response.write(`${line}\n`);
   }

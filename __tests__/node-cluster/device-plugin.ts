@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 /**
- * A device plugin in the words of the kubelet's API (`k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1`), without a package for
- * gRPC: it offers one device, and registers itself. The program ends with its standard input.
+ * A device plugin that implements the kubelet's API (`k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1`) without
+ * a gRPC package. It offers one device, and registers itself. The program ends when its standard input is
+ * closed.
  */
 const PROGRAM = `
 const http2 = require('node:http2');
@@ -63,9 +64,9 @@ process.stdin.on('end', () => process.exit()).resume();
 `;
 
 interface OfferedDevice {
-  /** `squat.ai/zigbee` */
+  /** Name of the resource, such as `squat.ai/zigbee`. */
   readonly resource: string;
-  /** On the node, and in the container that gets it. */
+  /** Path of the device on the node, and in the container that gets it. */
   readonly path: string;
   readonly mountPath: string;
 }

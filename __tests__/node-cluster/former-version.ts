@@ -9,7 +9,10 @@ import { importImage } from '.';
 
 const run = promisify(execFile);
 
-/** A version of the operator to upgrade from: its sources, among them `dist/`, and its image on the node. */
+/**
+ * An older version of the operator from which to upgrade: its sources, including `dist/`, and its image on
+ * the node.
+ */
 export interface FormerVersion {
   readonly folder: string;
   readonly version: string;
@@ -18,9 +21,8 @@ export interface FormerVersion {
 }
 
 /**
- * The version that had the last other kinds or roles, out of the history of the repository. Without a history it is the
- * present one under the other name.
- *
+ * Returns the last version in the history of the repository that had different kinds or roles. Without a
+ * history it returns the current version under another image name.
  * @param repositoryOfImage the name of its image, without the tag, which is its version
  */
 export async function formerVersion(repositoryOfImage: string): Promise<FormerVersion> {
@@ -29,7 +31,8 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
   await mkdir(source);
   const commit = await formerCommit();
   console.log(`The version to upgrade from: ${commit ?? 'the present one, as there is no history'}`);
-  // The former version's own packages would have to be installed from npm; they are seldom others.
+  // Uses the installed packages: the former version's own would have to be installed from npm, and they
+  // seldom differ.
   await symlink(join(repository, 'node_modules'), join(source, 'node_modules'));
   if (commit === undefined)
     for (const name of SOURCES) await run('cp', ['--recursive', join(repository, name), source]);
@@ -45,7 +48,7 @@ export async function formerVersion(repositoryOfImage: string): Promise<FormerVe
   return { folder: source, version, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** The folders and files that an operator is bundled, described, installed and tried from. */
+/** Folders and files that are needed to bundle, install and try an operator. */
 const SOURCES = [
   'cli',
   'operator',
@@ -57,7 +60,7 @@ const SOURCES = [
   'tsconfig.json',
 ];
 
-/** The one before the last commit that has changed the installation. */
+/** Returns the commit before the last change of the installation. */
 async function formerCommit(): Promise<string | undefined> {
   const installed = ['dist/install.yaml', 'dist/crds.yaml'];
   const { stdout } = await run('git', ['log', '--max-count=2', '--format=%H', '--', ...installed], {

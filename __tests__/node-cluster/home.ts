@@ -10,8 +10,8 @@ const clients: HubClient[] = [];
 
 afterAll(async () => {
   for (const client of clients.splice(0)) client.close();
-  // A hub uses the memory that the next test file needs. Nothing in it is worth the hub's grace period. Where a test has removed
-  // the kinds there are none.
+  // Namespaces are deleted, because a hub uses memory that the next test file needs, and without its grace
+  // period, because no data in it matters. There are no hubs where a test has removed the kinds.
   for (const { namespace } of homes.splice(0)) {
     await mustKubectl(['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found']);
     await kubectl(['delete', 'hubs', '--all', '--wait=false', '--ignore-not-found'], { namespace });
@@ -27,7 +27,10 @@ export class NodeHome extends Home {
     return home;
   }
 
-  /** The address of the hub inside the cluster does not lead there from this machine: a port-forward to its pod does. */
+  /**
+   * The address of the hub inside the cluster cannot be reached from this machine, so the client uses a
+   * port-forward to its pod.
+   */
   override async client(hubName: string): Promise<HubClient> {
     const url = await portForward(this.namespace, `pod/${hubName}-0`, 8123);
     const token = await this.secret(`${hubName}-api-token`, 'token');

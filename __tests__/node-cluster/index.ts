@@ -7,11 +7,11 @@ import { systemClock } from '../../operator/base/clock';
 import { withDeadline } from '../../operator/base/deadline';
 import { mustKubectl, sandboxDirectory, until } from '../cluster';
 
-// What tests need of the real node that setup.ts started, beside ../cluster.
+// Access of tests to the real node that setup.ts started, in addition to ../cluster.
 
 const ANSWER_TIMEOUT = 60_000; // milliseconds
 
-/** The path of a file that is installed from. */
+/** Returns the path of a file in `dist/`. */
 export const dist = (name: string): string => join(__dirname, '..', '..', 'dist', name);
 
 const setting = (name: string): string => process.env[name]!;
@@ -22,7 +22,7 @@ export const nodeAddress = (): string => setting('HUB_NODE_ADDRESS');
 /** Address of this machine, as the node sees it. */
 export const visitorAddress = (): string => setting('HUB_NODE_VISITOR');
 
-/** Runs a command among the processes and in the network of the node; returns its standard output. */
+/** Runs a command in the namespaces of the node. Returns its standard output. */
 export async function onNode(...command: string[]): Promise<string> {
   const [program, ...args] = JSON.parse(setting('HUB_NODE_ENTER')) as [string, ...string[]];
   const { stdout } = await promisify(execFile)(program, [...args, ...command]);
@@ -30,26 +30,26 @@ export async function onNode(...command: string[]): Promise<string> {
 }
 
 /**
- * Freezes the kubelet, or has it go on: a node whose kubelet says nothing is lost to its cluster, while its containers and its
- * network stay.
+ * Freezes the kubelet, or continues it. A node whose kubelet sends no status is lost to its cluster, while
+ * its containers and its network continue.
  */
 export async function signalKubelet(name: 'STOP' | 'CONT'): Promise<void> {
   await onNode('pkill', `-${name}`, '--full', '^[^ ]+ kubelet ');
-  // The kubelet's parent, on this machine, stops itself with it.
+  // The kubelet's parent on this machine stops together with the kubelet, so it has to be continued too.
   if (name === 'CONT')
     process.kill(Number(await readFile(join(sandboxDirectory(), 'node', 'kubelet.pid'), 'utf8')), 'SIGCONT');
 }
 
-/** Makes the image in an archive known to the node, as if it had been pulled. */
+/** Imports the image of an archive, as if the node had pulled it. */
 export async function importImage(archive: string): Promise<void> {
   const client = JSON.parse(setting('HUB_NODE_CTR')) as [string, ...string[]];
   await onNode(...client, 'images', 'import', archive);
 }
 
-/** Installs what `dist/` has, or brings it to that state again; resolves when the operator serves. */
+/** Installs `dist/`, or restores its state. Resolves when the operator serves. */
 export async function install(): Promise<void> {
   await until(
-    'dist/ is installed', // kinds take a moment to be established
+    'dist/ is installed', // CRDs take a moment to be established
     async () => {
       await mustKubectl(['apply', '--server-side', '--force-conflicts', '-k', dist('')]);
       return true;
@@ -60,7 +60,7 @@ export async function install(): Promise<void> {
   });
 }
 
-/** What a server answers to a visitor from this machine. */
+/** Requests a URL from this machine, and returns the server's answer. */
 export function visit(
   url: string,
   headers: Readonly<Record<string, string>> = {},
@@ -97,15 +97,15 @@ export async function podsOf(namespace: string, selector = ''): Promise<Pod[]> {
   return (JSON.parse(text) as { items: Pod[] }).items;
 }
 
-/** The pods of the operator that are not on their way out. */
+/** Returns the pods of the operator that are not being deleted. */
 export async function operatorPods(): Promise<Pod[]> {
   const pods = await podsOf(NAMESPACE, `app.kubernetes.io/name=${OPERATOR}`);
   return pods.filter(({ metadata }) => !metadata.deletionTimestamp);
 }
 
 /**
- * Messages of the kubelet about failed probes of the pods; not about those that a busy machine was too slow for, and of
- * startup probes before the program listens.
+ * Returns the kubelet's messages about failed probes of the pods. Messages about probes that a busy machine
+ * was too slow for are left out, and those of startup probes before the program listens.
  */
 export async function failedProbes(namespace: string, pods: readonly Pod[]): Promise<string[]> {
   const list = ['get', 'events', '--field-selector=reason=Unhealthy', '--output=json'];
@@ -118,7 +118,7 @@ export async function failedProbes(namespace: string, pods: readonly Pod[]): Pro
     .filter((message) => !/deadline exceeded|timed out|^Startup probe .*refused/.test(message));
 }
 
-/** The process on the node of a pod's only container. */
+/** Returns the process id, on the node, of a pod's only container. */
 export async function processOf({ status }: Pod): Promise<number> {
   const id = status.containerStatuses![0]!.containerID.replace('containerd://', '');
   const tasks = await onNode(

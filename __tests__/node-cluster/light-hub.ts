@@ -1,7 +1,7 @@
 import { hub } from '../cluster/home';
 import type { NodeHome } from './home';
 
-/** Answers at a port with the address that it sees its client under. */
+/** Python that answers at a port with the address under which it sees the client. */
 const PROGRAM = `
 import http.server, os, signal, sys
 
@@ -18,10 +18,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 http.server.ThreadingHTTPServer(("", int(sys.argv[1])), Handler).serve_forever()
 `;
-/** The command of a container in which it listens at the port. */
+/** Returns the command of a container that runs this program at the port. */
 export const light = (port = 8123) => ['python3', '-c', PROGRAM, String(port)];
 
-/** Asked for `/down`, its port is closed for these seconds; asked for `/hang`, it answers no more. */
+/**
+ * Python that closes its port for some seconds after a request for `/down`, and stops to answer after one for
+ * `/hang`.
+ */
 const UNSTEADY = `
 import http.server, os, signal, sys, time
 
@@ -45,7 +48,7 @@ while True:
     time.sleep(int(sys.argv[1]))
     down = False
 `;
-/** The command of a container whose program is down for these seconds, or hangs, when it is asked to. */
+/** Returns the command of a container whose program is down for these seconds, or hangs, on request. */
 export const unsteady = (seconds: number) => ['python3', '-c', UNSTEADY, String(seconds)];
 const ASK = 'import sys, urllib.request; urllib.request.urlopen("http://localhost:8123" + sys.argv[1])';
 export const askUnsteady = (home: NodeHome, name: string, path: '/down' | '/hang') =>
@@ -53,7 +56,7 @@ export const askUnsteady = (home: NodeHome, name: string, path: '/down' | '/hang
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** A Hub in whose pod a light program runs in place of the hub. */
+/** A Hub whose pod runs a lightweight program in place of the hub. */
 export const lightHub = (name: string, spec: Part = {}, container: Part = {}, pod: Part = {}) =>
   hub(name, {
     ...spec,

@@ -14,8 +14,8 @@ afterAll(async () => {
 });
 
 /**
- * Leads a port of this machine to a port in the cluster until the test file is through; returns the URL. kubectl ends when
- * the pod does: then it is started again, for the same port here.
+ * Forwards a port of this machine to a port in the cluster until the end of the test file. Returns the URL.
+ * kubectl ends when the pod does, and is then started again with the same local port.
  */
 export async function portForward(namespace: string, target: string, port: number): Promise<string> {
   const key = `${namespace} ${target} ${port}`;

@@ -4,25 +4,27 @@ import { RealNode } from '../../sandbox/real-node';
 import { errorLine, formatError, isOfMachine } from '../../sandbox/sandbox-error';
 
 declare global {
-  // For teardown.ts, which jest loads as a module world of its own.
+  // For teardown.ts, which jest loads into a separate module registry.
   var hubRealNode: RealNode | undefined;
 }
 
-/** Networks of nodes, services and pods: no proxy leads there. */
+/** Networks of nodes, services and pods, which no proxy can reach. */
 const NETWORKS = '198.18.0.0/15,10.96.0.0/16,10.88.0.0/16';
 
-/** One cluster for all test files, with the images that pods ask for. The test files install the operator. */
+/**
+ * Starts one cluster for all test files, with the images that pods need. The test files install the operator.
+ */
 export default async function setup(): Promise<void> {
   for (const name of ['NO_PROXY', 'no_proxy'])
     process.env[name] = [process.env[name], NETWORKS].filter(Boolean).join(',');
-  // A pod takes longer than the processes that stand for one in the other cluster.
+  // Pods take longer than the processes that replace them in the sandbox.
   process.env['HUB_UNTIL_TIMEOUT'] = '600000';
   const node = await start().catch(async (error: unknown) => {
     const file = process.env['HUB_NODE_OBSTACLE'];
     if (file && isOfMachine(error)) await writeFile(file, errorLine(error));
     throw new Error(formatError(error));
   });
-  // The names of the tests' other cluster, so that its functions (../cluster) serve here as well.
+  // The variables have the names of the sandbox's cluster, so that its functions (../cluster) also work here.
   process.env['HUB_SANDBOX_DIRECTORY'] = node.directory;
   process.env['HUB_SANDBOX_KUBECONFIG'] = node.kubeconfig;
   process.env['HUB_SANDBOX_API_SERVER'] = node.controlPlane.apiServer;
@@ -34,7 +36,7 @@ export default async function setup(): Promise<void> {
   process.env['HUB_NODE_VISITOR'] = visitor;
 }
 
-/** Rejects with the first error: what fails as a consequence of it is no reason. */
+/** Rejects with the first error, since later errors may only be consequences of it. */
 async function start(): Promise<RealNode> {
   const [node, image] = await Promise.all([RealNode.start({ progress: 'plain' }), buildOperatorImage()]);
   globalThis.hubRealNode = node;

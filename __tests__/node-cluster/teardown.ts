@@ -1,5 +1,5 @@
 export default async function teardown(): Promise<void> {
-  // Set by runner/keep-on-failure.mjs.
+  // Set by runner/keep-on-failure.mjs after a failure.
   const keep = process.env['HUB_SANDBOX_KEEP'] === 'true';
   const node = globalThis.hubRealNode;
   await node?.stop({ keep });

@@ -1,6 +1,8 @@
 import { onNode } from '.';
 
-/** The HTTP status of a request with a wrong token, sent from the network of the process of a pod. */
+/**
+ * Sends a request with a wrong token from the network namespace of a pod's process. Returns the HTTP status.
+ */
 export async function wrongLoginFrom(pid: number, url: string): Promise<number> {
   const script = `fetch(process.argv[1], { headers: { Authorization: 'Bearer wrong' } }).then(({ status }) => console.log(status))`;
   return Number(

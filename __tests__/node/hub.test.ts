@@ -10,7 +10,7 @@ import { failedProbes, install, nodeAddress, operatorPods, podsOf, processOf, vi
 import { NodeHome } from '../node-cluster/home';
 import { wrongLoginFrom } from '../node-cluster/wrong-login';
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 
 const LOGGER = 'logger:\n  default: warning\n';
 const BASE = `${LOGGER}http:
@@ -86,7 +86,8 @@ describe('a hub on a real node', () => {
     await villa.change(BASE.replace('first:', 'second:'));
     await villa.loaded();
     await villa.shows('input_boolean.second', 'off');
-    // A kubelet that is not told by an annotation refreshes the files after a minute or two. This one looks more often.
+    // Without a changed annotation a kubelet refreshes the files after a minute or two. This kubelet has a
+    // shorter interval.
     expect(await refreshed()).toBeDefined();
     expect(await refreshed()).not.toBe(refreshedBefore);
     expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
@@ -136,13 +137,14 @@ describe('a hub on a real node', () => {
     const wrong = { Authorization: 'Bearer wrong' };
     await until('the visitor is banned', async () => (await status('/api/config', wrong)) === 403);
     await until('it is let in nowhere', async () => (await status('/manifest.json')) === 403);
-    // Longer than three failures of the readiness probe, which once killed the hub for good.
+    // Longer than three failures of the readiness probe, which once led to a hub that was killed again and
+    // again.
     await kubectl(['wait', '--for=condition=Ready=false', 'pod/villa-0', '--timeout=45s'], {
       namespace: home.namespace,
     });
     expect(await failedProbes(home.namespace, await podsOf(home.namespace))).toEqual([]);
     expect(await villa.podUid()).toBe(before);
-    // The operator looks at the bans of a hub that is well only when it has another reason to.
+    // The operator checks the bans of a healthy hub only when another reason leads to a reconcile.
     await forceReconcile(home, 'hub', 'villa');
     await until('Ready tells', async () =>
       (await home.condition('hub', 'villa'))?.message.includes('The hub has banned'),
@@ -150,7 +152,7 @@ describe('a hub on a real node', () => {
     expect((await podsOf(home.namespace))[0]!.status.containerStatuses).toMatchObject([{ restartCount: 0 }]);
   });
 
-  test('the operator that it has banned under the address of its pod is let in again', async () => {
+  test('an operator that the hub has banned by the address of its pod is let in again', async () => {
     const before = await villa.podUid();
     const [operator] = await operatorPods();
     const pid = await processOf(operator!);
@@ -158,7 +160,8 @@ describe('a hub on a real node', () => {
     const url = `http://${String(clusterIP)}:${PORT}`;
     const count = async () => (await home.get('hub', 'villa')).status!['selfUnbanCount'];
     await until('the operator is banned', async () => {
-      // The operator may have seen the ban, and the hub be on its way out, before the next wrong password is sent.
+      // The operator may have noticed the ban, and the hub may already be restarting, before the next wrong
+      // password is sent.
       return (await count()) === 1 || (await wrongLoginFrom(pid, `${url}/api/config`)) === 403;
     });
     await until('the hub is well again', async () => {

@@ -15,8 +15,8 @@ import { operatorPods } from '../node-cluster';
 import { type FormerVersion, formerVersion } from '../node-cluster/former-version';
 import { NodeHome } from '../node-cluster/home';
 
-// A reader of README and of the how-to pages, for each way to install: with a former version of the operator, which is
-// upgraded to this one. All commands are those of the pages.
+// Follows README and the how-to pages as a reader would, for each way to install. An older version of the
+// operator is installed and upgraded to this one. All commands are those of the pages.
 
 const README = 'README.md';
 const INSTALL = 'docs/how-to/install.md';
@@ -24,18 +24,21 @@ const UPGRADE = 'docs/how-to/upgrade.md';
 const UNINSTALL = 'docs/how-to/uninstall.md';
 const MANY_HUBS = 'docs/how-to/many-hubs.md';
 
-/** What stands for REGISTRY: of the former version, and of this one. */
+/** The values for the placeholder REGISTRY: that of the former version, and that of this one. */
 const FORMER_REGISTRY = 'registry.example';
 const PRESENT_REGISTRY = defaultSettings.image.split('/hub-operator:')[0]!;
 
-/** The hub of samples/. */
+/** The Hub in samples/. */
 const HUB = 'my-home';
 const AUTOMATION = 'dim-for-movie-night';
 
-/** Milliseconds. A hub is started, by an operator that was just installed. */
+/** In milliseconds. The time includes the start of a hub by an operator that was just installed. */
 const COURSE_TIMEOUT = 1_500_000;
 const READY_TIMEOUT = 900_000;
-/** The page says a minute. A busy machine needs longer, but not more than TIMEOUT below, for each of two deletions. */
+/**
+ * In milliseconds. The page says a minute; a busy machine needs longer, but no more than TIMEOUT below for
+ * each of two deletions.
+ */
 const UNDEPLOY_LIMIT = 500_000;
 
 let folder: string;
@@ -43,20 +46,23 @@ let former: FormerVersion;
 let reader: Shell;
 let home: NodeHome;
 
-/** The only command of a page that starts so. */
+/** Returns the only command of a page that starts with these words. */
 function documented(page: string, start: string): string {
   const found = documentedCommands().filter((each) => each.page === page && each.command.startsWith(start));
   if (found.length !== 1) throw new Error(`${page} has ${found.length} commands that start with ${start}`);
   return found[0]!.command;
 }
 
-/** For the hub, and then for its automations. */
+/** Returns the documented commands that wait for the hub, and then for its automations. */
 const waits = () =>
   documentedCommands()
     .filter(({ page, command }) => page === README && command.startsWith('kubectl wait'))
     .map(({ command }) => command);
 
-/** Runs it among the files of the former version or of this one. @throws Error its exit code is not 0 */
+/**
+ * Runs a command in the folder of the former or of this version.
+ * @throws Error the exit code is not 0
+ */
 async function follow(command: string, where: 'former' | 'present'): Promise<string> {
   const [directory, registry, tag] =
     where === 'former'
@@ -65,7 +71,7 @@ async function follow(command: string, where: 'former' | 'present'): Promise<str
   const run = command
     .replaceAll('REGISTRY', registry)
     .replaceAll(/(hub-operator:)[\d.]+\b/g, `$1${tag}`)
-    // The prerequisites of make have started this test, and must not be installed again under it.
+    // The prerequisites of make were made before this test, and must not be installed again while it runs.
     .replace(/^make /, 'make --old-file=node_modules/.ready ');
   const { code, output } = await reader.run(`cd ${directory} && ${run}`);
   if (code !== 0) throw new Error(`${run} ended with ${code}: ${output}`);
@@ -76,7 +82,7 @@ async function follow(command: string, where: 'former' | 'present'): Promise<str
 async function applySamples(where: 'former' | 'present'): Promise<void> {
   await follow(documented(README, 'kubectl apply -f samples/'), where);
   for (const wait of waits()) {
-    // Again, where a busy machine takes longer than the page waits.
+    // Repeats the wait, since a busy machine takes longer than the page allows.
     const succeeds = () => follow(wait, where).then(() => true);
     await until(wait, succeeds, READY_TIMEOUT);
   }
@@ -90,9 +96,9 @@ const rolledOut = () =>
 
 interface Form {
   readonly form: string;
-  /** The former version. */
+  /** Installs the former version. */
   install(): Promise<unknown>;
-  /** This version. */
+  /** Upgrades to this version. */
   upgrade(): Promise<unknown>;
   uninstall(): Promise<unknown>;
 }
@@ -120,7 +126,7 @@ const forms: readonly Form[] = [
   {
     form: 'kubectl apply -k dist',
     async install() {
-      // As a kustomization of the reader's own, beside a clone of the repository.
+      // The reader has a kustomization beside a clone of the repository.
       await symlink(former.folder, join(folder, 'hub-operator'));
       await mkdir(join(folder, 'fleet'));
       const text = documentedYaml(INSTALL, 'newName')
@@ -151,7 +157,7 @@ async function uninstallRelease(): Promise<void> {
   await follow(documented(UNINSTALL, 'kubectl delete namespace'), 'present');
 }
 
-/** `kind/name` of the operator's own objects in the cluster. */
+/** Returns the operator's own objects in the cluster as `kind/name`. */
 async function ofOperator(): Promise<string[]> {
   const kinds = 'namespaces,clusterroles,clusterrolebindings,customresourcedefinitions';
   const printed = await mustKubectl(['get', `${kinds},validatingwebhookconfigurations`, '--output=name']);
@@ -159,8 +165,8 @@ async function ofOperator(): Promise<string[]> {
 }
 
 /**
- * Pod and claim of the hub are Kubernetes's to delete. Of kinds that were deleted and installed again a minute ago its
- * garbage collector may not know yet, and learns nothing more when they are gone: so they are not looked at.
+ * Kubernetes deletes pod and claim of the hub, which are not checked here. Its garbage collector may not know
+ * kinds that were deleted and installed again a minute ago, and learns nothing more after they are gone.
  */
 const nothingIsLeft = () =>
   until('nothing of the operator is left', async () => {
@@ -169,7 +175,7 @@ const nothingIsLeft = () =>
     throw new Error(remaining.join(' '));
   });
 
-/** The hub's name of the automation. */
+/** Returns the alias of the automation in the hub. */
 async function aliasInHub(): Promise<unknown> {
   const { status } = await home.get('hubautomation', AUTOMATION);
   const client = await home.client(HUB);
@@ -202,11 +208,11 @@ beforeAll(async () => {
     KUBECONFIG: kubeconfig(),
     PATH: [join(folder, 'bin'), process.env['PATH']].join(delimiter),
     YES: '1',
-    // A busy machine needs longer than the commands wait by themselves.
+    // A busy machine needs longer than the default of the commands.
     TIMEOUT: '240',
   });
   former = await formerVersion(`${FORMER_REGISTRY}/hub-operator`);
-  // What other test files have left.
+  // Removes everything that other test files have left.
   await follow('make undeploy FORCE=1', 'present');
 }, HELM_BUILD_TIMEOUT);
 
@@ -239,13 +245,13 @@ describe('an installation, by README and docs alone', () => {
       });
       await applySamples('present');
       await changeReachesHub('Dim the cellar');
-      // The pod first: only a template that was changed before replaces it.
+      // The pod is read first, because only an earlier change of the template replaces it.
       const uid = await podUid();
       if ((await podTemplate()) === before.podTemplate) expect(uid).toBe(before.podUid);
 
       await uninstall();
       await nothingIsLeft();
-      // The pod may use its grace period of 240 s.
+      // The pod may use its whole grace period of 240 s.
       await mustKubectl(['delete', 'namespace', home.namespace, '--timeout=480s']);
     },
     COURSE_TIMEOUT,
@@ -258,7 +264,7 @@ describe('an installation, by README and docs alone', () => {
       const homes = ['home-amsterdam', 'home-lisbon'].map((name) => new NodeHome(name));
       const answers: string[] = [];
       for (const command of commandsUnder(MANY_HUBS, 'Two homes, one operator, with Helm')) {
-        // An answer of no is an exit code as well.
+        // `kubectl auth can-i` answers "no" with an exit code, which is not a failure here.
         const typed = command.includes('auth can-i') ? `${command} || true` : command;
         const isRepeated = /^kubectl .*\b(wait|rollout)\b|^kubectl apply -k/.test(command);
         const succeeds = async () => (answers.push(await follow(typed, 'present')), true);

@@ -5,19 +5,19 @@ import { NodeHome } from '../node-cluster/home';
 import { askUnsteady, lightHub, unsteady } from '../node-cluster/light-hub';
 import { wrongLoginFrom } from '../node-cluster/wrong-login';
 
-// What takes so many minutes that a run has it only with LONG=1.
+// Tests that take many minutes and run only with LONG=1.
 
 const describeLong = process.env['LONG'] === '1' ? describe : describe.skip;
 
-/** Milliseconds. */
+/** In milliseconds. */
 const LONG_TIMEOUT = 2_400_000;
 const STATE_TIMEOUT = 900_000;
 
-/** Seconds after which the light program listens; longer than any probe of the pod has patience for, but the startup one. */
+/** Seconds before the program listens: longer than any probe of the pod allows, except the startup probe. */
 const SLOW_START = 300;
-/** Seconds that it is down in its container; longer than the liveness probe has patience for a hub that hangs. */
+/** Seconds that the program is down in its container: longer than the liveness probe allows a hub to hang. */
 const DOWN = 600;
-/** Seconds that it needs to end; shorter than the grace period of 240. */
+/** Seconds that the program needs to end: less than the grace period of 240. */
 const SLOW_END = 200;
 /** The least time between two restarts for a ban, in milliseconds. */
 const COOLDOWN = 300_000;
@@ -42,7 +42,7 @@ http.server.ThreadingHTTPServer(("", 8123), http.server.SimpleHTTPRequestHandler
 
 const BANS = 'http:\n  login_attempts_threshold: 2\n  ip_ban_enabled: true\n';
 
-/** @param value of a variable, which replaces the pod when it changes */
+/** @param value of a variable whose change replaces the pod */
 const calm = (value: string) =>
   lightHub('calm', {}, { command: ['python3', '-c', slowEnd], env: [{ name: 'VARIABLE', value }] });
 
@@ -65,7 +65,7 @@ describeLong('a hub on a real node, for many minutes (skipped without LONG=1)', 
   beforeAll(async () => {
     await install();
     home = await NodeHome.make('long');
-    // All at once, since they mostly wait.
+    // The hubs run at the same time, since the tests mostly wait.
     await home.apply(configuration('slow'), lightHub('slow', {}, { command: ['python3', '-c', slowStart] }));
     await home.apply(configuration('restoring'), lightHub('restoring', {}, { command: unsteady(DOWN) }));
     await home.apply(configuration('calm'), calm('one'));
@@ -124,7 +124,8 @@ describeLong('a hub on a real node, for many minutes (skipped without LONG=1)', 
       for (const count of [1, 2, 3]) {
         const pid = await processOf((await operatorPods())[0]!);
         await until('the operator is banned', async () => {
-          // The operator may have seen the ban, and the hub be on its way out, before the next wrong password is sent.
+          // The operator may have noticed the ban, and the hub may already be restarting, before the next
+          // wrong password is sent.
           return (await status())['selfUnbanCount'] === count || (await wrongLoginFrom(pid, url)) === 403;
         });
         await until(

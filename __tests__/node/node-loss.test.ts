@@ -20,8 +20,8 @@ const podOf = async (name: string): Promise<Pod> =>
 
 const says = (name: string, message: string) => home.ready('hub', name, { status: 'False', message });
 
-test('a lost node is named with the way out, before the eviction of a pod and after it; a pod that stays goes on', async () => {
-  // The pod `villa-0` and the operator are evicted after five minutes.
+test('a lost node is named together with the remedy, before and after the eviction of a pod; a pod that stays continues', async () => {
+  // By default the pod `villa-0` and the operator would be evicted after five minutes.
   const toleration = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 10 };
   const tolerations = [{ ...toleration, key: 'node.kubernetes.io/unreachable' }];
   await home.apply(hub('villa'), configuration('villa'));

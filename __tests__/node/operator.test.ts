@@ -25,7 +25,7 @@ const scale = async (replicas: number) => {
   });
 };
 
-/** The name of the pod that works. */
+/** Returns the name of the pod that holds the lease. */
 const leader = async () => {
   const { spec } = JSON.parse(await mustKubectl(['get', 'lease', LEASE, '--output=json'], operator)) as {
     spec: { holderIdentity?: string };
@@ -39,11 +39,11 @@ const leads = (not?: Pod) =>
     return found && found.metadata.uid !== not?.metadata.uid && found;
   });
 
-/** Resolves when the operator has looked at an object that was just made. */
+/** Resolves when the operator has reconciled an object that was just created. */
 async function works(): Promise<void> {
   const name = `marker-${randomBytes(4).toString('hex')}`;
   await until(`${name} is accepted`, async () => {
-    await home.apply(automation('nowhere', name)); // the webhook of a replica that ends may refuse
+    await home.apply(automation('nowhere', name)); // the webhook of a replica that is ending may refuse
     return true;
   });
   await until(`the operator looks at ${name}`, async () => {
@@ -54,12 +54,12 @@ async function works(): Promise<void> {
 
 interface Term {
   readonly pod: string;
-  /** Milliseconds, by the clock that all containers of the node share. */
+  /** Times in milliseconds, by the clock that all containers of the node share. */
   readonly from: number;
   readonly until: number;
 }
 
-/** When the processes of a pod have led, by their logs. */
+/** Returns the terms in which the processes of a pod have led, from their logs. */
 async function termsOf({ metadata: { name }, status }: Pod): Promise<Term[]> {
   const { restartCount } = status.containerStatuses![0]!;
   const texts = [
@@ -101,7 +101,7 @@ describe('the operator as a pod', () => {
     expect(await failedProbes(NAMESPACE, [pod!])).toEqual([]);
   });
 
-  test('its webhook is asked through its Service, and refuses an id that another resource has', async () => {
+  test('its webhook is called through its Service, and refuses an id that another resource has', async () => {
     await home.apply(automation('villa', 'first', { id: 'porch' }));
     const second = JSON.stringify(automation('villa', 'second', { id: 'porch' }));
     await until('it is refused', async () => {
@@ -110,7 +110,8 @@ describe('the operator as a pod', () => {
         namespace: home.namespace,
       });
       if (stderr.includes('HubAutomation first has the id porch in the Hub villa already')) return true;
-      if (code === 0) await home.delete('hubautomation', 'second'); // the webhook did not know the first one yet
+      // the webhook did not know the first automation yet
+      if (code === 0) await home.delete('hubautomation', 'second');
       throw new Error(stderr);
     });
   });
@@ -135,15 +136,15 @@ describe('the operator as a pod', () => {
     await signal(frozen, 'STOP');
     const second = await leads(frozen);
     await works();
-    // The frozen operator learns that it lost the lease as soon as it goes on: it ends, and is started again as the one
-    // that waits. After a minute and more its liveness probe may have done that.
+    // The frozen operator learns that it has lost the lease as soon as it continues: it ends, and is started
+    // again as the standby. After more than a minute its liveness probe may have restarted it already.
     await signal(frozen, 'CONT').catch(() => undefined);
     await until('it was started again', async () => {
       const again = (await operatorPods()).find(({ metadata }) => metadata.uid === frozen.metadata.uid);
       const [status] = again?.status.containerStatuses ?? [];
       return status && status.restartCount > 0 && status.ready;
     });
-    // On a machine that was too busy to renew the lease the second one may have ended as well.
+    // On a machine that was too busy to renew the lease, the second operator may have ended too.
     const present = await leads();
     const still = (await operatorPods()).find(({ metadata }) => metadata.uid === second.metadata.uid);
     if (still?.status.containerStatuses![0]!.restartCount === 0)
@@ -156,7 +157,7 @@ describe('the operator as a pod', () => {
     await scale(1);
   });
 
-  test('is replaced by a rolling update, and works on', async () => {
+  test('is replaced by a rolling update, and continues to work', async () => {
     const [before] = await operatorPods();
     await mustKubectl(['rollout', 'restart', deployment], operator);
     await mustKubectl(['rollout', 'status', deployment, '--timeout=600s'], operator);

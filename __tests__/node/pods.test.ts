@@ -11,9 +11,10 @@ import { startDevicePlugin } from '../node-cluster/device-plugin';
 import { NodeHome } from '../node-cluster/home';
 import { askUnsteady, light, lightHub, unsteady } from '../node-cluster/light-hub';
 
-// What kubelet, scheduler and network make of the fields of a Hub. In most pods runs a light program in place of the hub.
+// Tests how kubelet, scheduler and network treat the fields of a Hub. Most pods run a lightweight program in
+// place of the hub.
 
-/** A server of gRPC's health protocol: it serves from the moment when it is asked for /serve. */
+/** A server of gRPC's health protocol. It reports SERVING after a request for /serve. */
 const GRPC = `
 let status = 2; // NOT_SERVING
 require('node:http2').createServer().on('stream', (stream, { ':path': path }) => {
@@ -29,13 +30,13 @@ require('node:http2').createServer().on('stream', (stream, { ':path': path }) =>
 process.on('SIGTERM', () => process.exit());
 `;
 
-/** Asks for it. */
+/** A client that sends the request for /serve. */
 const SERVE = `
 const client = require('node:http2').connect(process.argv[1]);
 client.request({ ':path': '/serve' }).on('end', () => client.close()).resume();
 `;
 
-/** The argument of a device plugin. */
+/** The device that a plugin offers. */
 interface Stick {
   readonly name: string;
   readonly groups: readonly [{ readonly paths: readonly [{ readonly mountPath: string }] }];
@@ -66,7 +67,7 @@ const says = (name: string, words: RegExp) =>
     throw new Error(JSON.stringify(condition));
   });
 
-/** A light program answers to the node. */
+/** Waits until a lightweight program answers the node at `url`. */
 const answersTo = (url: string) =>
   until(`${url} answers`, async () => /^[\d.]+$/.test(await onNode('curl', '-s', '--max-time', '60', url)));
 
@@ -104,7 +105,7 @@ describe('the pod of a Hub on a real node', () => {
     await until('it is down', async () => !(await container()).ready);
     await isReady('down');
     expect(await container()).toMatchObject({ restartCount: 0 });
-    // The answer never comes.
+    // The program never answers this request.
     void askUnsteady(home, 'down', '/hang').catch(() => undefined);
     await until('it is started again', async () => (await container()).restartCount === 1);
     await remove('down');
@@ -181,7 +182,7 @@ describe('the pod of a Hub on a real node', () => {
     });
     await home.change('hub', 'guest', { storage: { existingClaim: 'house-config' } });
     await says('guest', /owners of claims stay/);
-    // A changed pod template is written after 3 s without another change.
+    // A changed pod template is written after 3 s without further changes.
     const asked = Date.now();
     await until('a rollout would have begun', () => Date.now() - asked > 5_000);
     await forceReconcile(home, 'hub', 'guest');
@@ -193,7 +194,8 @@ describe('the pod of a Hub on a real node', () => {
     expect(await mounts()).not.toContain('house-config');
     expect((await isReady('guest')).metadata.uid).toBe(metadata.uid);
     await Promise.all([remove('guest'), remove('house')]);
-    // A claim that another Hub names outlives its Hub (rules.md, "Storage"), if the guest was reconciled before both went.
+    // If the guest was reconciled before both Hubs were deleted, the claim outlives its Hub, because another
+    // Hub refers to it (rules.md, "Storage").
     const claim = ['persistentvolumeclaim', 'house-config', '--ignore-not-found'];
     await mustKubectl(['delete', ...claim], { namespace: home.namespace });
   });
@@ -239,7 +241,8 @@ describe('the pod of a Hub on a real node', () => {
   test('with a readiness probe of gRPC is ready when that answers SERVING', async () => {
     const port = 9001;
     const probe = { grpc: { port } };
-    // A probe goes to the address of the pod, so another container may answer it. The operator's image has Node.js.
+    // A probe uses the address of the pod, so another container can answer it. The operator's image has
+    // Node.js.
     const server = {
       name: 'health',
       image: defaultSettings.image,
@@ -295,7 +298,7 @@ describe('the pod of a Hub on a real node', () => {
     const resource = `squat.ai/${name}`;
     const { spec } = load(documentedYaml(page, resource)) as { spec: Readonly<Record<string, unknown>> };
     const lacks = new RegExp(`Insufficient ${resource}`);
-    // In place of a stick: a device that a container has not by itself.
+    // A device that a container does not have by default, in place of a USB stick.
     const path = ['/dev/fuse', '/dev/net/tun', '/dev/loop-control'].find((each) => existsSync(each))!;
 
     await run(lightHub('radio', spec));

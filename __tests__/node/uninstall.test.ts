@@ -5,7 +5,7 @@ import { NodeHome } from '../node-cluster/home';
 
 let home: NodeHome;
 
-/** A Hub whose pod never runs has all finalizers of one that does. */
+/** A Hub whose pod never runs has the same finalizers as one whose pod does. */
 beforeEach(async () => {
   await install();
   home = await NodeHome.make('uninstall');
@@ -23,7 +23,7 @@ beforeEach(async () => {
     );
 });
 
-// Other test files need it.
+// Installs the operator again, which other test files need.
 afterAll(install);
 
 const definitions = async () =>
@@ -32,18 +32,18 @@ const definitions = async () =>
     .filter((name) => name.endsWith('.hub-operator.dev'));
 
 describe('the operator is uninstalled', () => {
-  test('kinds first: nothing of it is left', async () => {
+  test('kinds first: no object is left', async () => {
     await mustKubectl(['delete', '-f', dist('crds.yaml'), '--timeout=300s']);
     expect(await definitions()).toEqual([]);
     await mustKubectl(['delete', '-f', dist('install.yaml'), '--ignore-not-found', '--timeout=300s']);
     expect(await home.exists('namespace', 'hub-operator')).toBe(false);
   });
 
-  test('before the kinds: they wait for its finalizers, and go when those are released by hand', async () => {
+  test('before the kinds: resources wait for the operator’s finalizers, and are gone when those are removed by hand', async () => {
     await mustKubectl(['delete', 'namespace', 'hub-operator', '--timeout=300s']);
     const { code, stderr } = await kubectl(['delete', '-f', dist('crds.yaml'), '--timeout=10s']);
     expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('timed out') as string });
-    // As docs/how-to/troubleshoot.md says.
+    // The commands are those of docs/how-to/troubleshoot.md.
     for (const object of ['hub/villa', 'hubautomation/lamp'])
       await mustKubectl(
         ['patch', object, '--type=json', '--patch=[{"op":"remove","path":"/metadata/finalizers"}]'],

@@ -6,9 +6,9 @@ const repository = new URL('../..', import.meta.url).pathname;
 const nameOf = (path) => relative(repository, path);
 
 /**
- * jest's test sequencer: the longest files first, so that no worker is left alone with one at the end. How long each
- * file took the last time, in milliseconds, is in the file TEST_DURATIONS. Files that are not in it come first, the
- * largest before the others.
+ * A test sequencer for jest that runs the longest files first, so that no worker runs a long one alone at the
+ * end. The file TEST_DURATIONS has the duration of each test file in its last run, in milliseconds. Test
+ * files without a duration come first, sorted by size.
  */
 export default class LongestFirst {
   sort(tests) {
@@ -38,7 +38,7 @@ function recorded() {
   try {
     return JSON.parse(readFileSync(process.env.TEST_DURATIONS ?? '', 'utf8'));
   } catch (error) {
-    // None yet, or a run is killed in the middle of it: any order is right.
+    // The file does not exist yet, or a run was killed while it wrote the file. Any order is valid then.
     if (error.code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
     return {};
   }

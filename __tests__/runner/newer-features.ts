@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { isLower } from '../../operator/base/hub-version';
 
-/** Tests of what a hub has only since a version, or that need it. */
+/** Tests of a feature that hubs have only since a certain version, or tests that need such a feature. */
 interface NewerFeature {
-  /** Below __tests__. */
+  /** Path of a test file or folder below __tests__. */
   readonly file: string;
-  /** A part of the names of the tests; absent: all of the file. */
+  /** A part of the names of the tests; undefined for all tests of the file. */
   readonly title?: string;
   readonly since: string;
   readonly because: string;
@@ -95,11 +95,11 @@ export const newerFeatures: readonly NewerFeature[] = [
   },
 ];
 
-/** The features that a hub of this version lacks. */
+/** Returns the features that a hub of this version lacks. */
 export const lacking = (version: string): NewerFeature[] =>
   newerFeatures.filter(({ since }) => isLower(version, since));
 
-/** Options of jest that leave out their tests. */
+/** Returns the options with which jest leaves out the tests of these features. */
 export function optionsWithout(features: readonly NewerFeature[]): string[] {
   const titles = features.flatMap(({ title }) => (title === undefined ? [] : [escaped(title)]));
   const files = features.flatMap(({ file, title }) =>
@@ -113,7 +113,7 @@ export function optionsWithout(features: readonly NewerFeature[]): string[] {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** `file: title: reason` of what {@link optionsWithout} leaves out. */
+/** Returns `file: title: reason` for the tests that {@link optionsWithout} leaves out. */
 export const reasons = (features: readonly NewerFeature[]): string[] =>
   features.map(({ file, title, because }) =>
     [file, ...(title === undefined ? [] : [title]), because].join(': '),

@@ -1,15 +1,15 @@
-// The contribution of the tests on a real node to the result of a run, where they were not run to their end.
+// The result that the tests on a real node contribute to a run when they did not run to their end.
 
 export interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /** What did not run, and why. */
+  /** Tests that did not run, and the reason. */
   readonly skipped: readonly string[];
   /** Failures that no test has printed. */
   readonly failures: readonly string[];
 }
 
-/** A machine that cannot run a real node, or a run without time for it. */
+/** The outcome on a machine that cannot run a real node, or of a run without time for it. */
 export const notRun = (reason: string): Outcome => ({
   passed: 0,
   failed: 0,
@@ -18,24 +18,23 @@ export const notRun = (reason: string): Outcome => ({
 });
 
 /**
- * The software cannot be provided, or the cluster cannot be started, for a reason of the machine.
- *
- * @param isAsked whether these tests alone were asked for: then it is a failure, and else they are skipped
+ * The outcome when the machine cannot provide the software or start the cluster.
+ * @param isAsked whether only these tests were requested: then the outcome is a failure, otherwise the tests
+ * are skipped
  */
 export const noCluster = (reason: string, isAsked: boolean): Outcome =>
   isAsked ? { passed: 0, failed: 1, skipped: [], failures: [`real node: ${reason}`] } : notRun(reason);
 
-/** A fault of the repository, already explained on standard error. */
+/** The outcome of a fault in the repository that standard error explains already. */
 export const faulty: Outcome = { passed: 0, failed: 1, skipped: [], failures: [] };
 
-/** Minutes. The tests of a slow machine are through one after another; for so long, none takes. */
+/** Minutes without a finished test after which the machine is not just slow: no test takes this long. */
 const LONGEST_TEST = 20;
 
 /**
- * The run was killed after so many minutes. Where no test was through at all, or for long, nothing shows that the machine is slow and
- * not the product broken: that is a failure.
- *
- * @param idle minutes since the last test was through
+ * The outcome of a run that was killed after `minutes`. If no test has finished at all, or none for long, the
+ * product may be broken instead of the machine slow, so the outcome is a failure.
+ * @param idle minutes since the last test has finished
  */
 export function killed(soFar: ResultsSoFar, minutes: number, idle: number, isAsked: boolean): Outcome {
   const { passed, failed } = soFar;
@@ -58,13 +57,13 @@ interface ResultsSoFar {
 interface Line extends ResultsSoFar {
   /** Path of the test file. */
   readonly path: string;
-  /** Whether it is the sum of the whole file, which counts instead of its tests. */
+  /** Set on the totals of a whole file, which replace the results of its tests. */
   readonly isFile?: true;
 }
 
-/** @param lines what results-so-far.mjs has written */
+/** @param lines the output of results-so-far.mjs */
 export function resultsSoFar(lines: string): ResultsSoFar {
-  // Text behind the last end of a line was cut off.
+  // The text after the last line break is an incomplete line.
   const all = lines
     .split('\n')
     .slice(0, -1)

@@ -3,17 +3,19 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** Milliseconds until programs that a signal has not ended are killed: jest takes its clusters down. */
+/**
+ * Milliseconds after a signal until programs that still run are killed. jest stops its clusters in that time.
+ */
 const GRACE = 20_000;
 const POLL = 50;
 
-/** The pids of the programs that run; each leads a process group of its own. */
+/** Process ids of the running programs. Each program leads its own process group. */
 const groups = new Set<number>();
 let isEnding = false;
 
 /**
- * Starts a program in a process group of its own. A signal that ends this process ends the whole group as well, also where only this process
- * gets it, as from `kill` or a CI: jest and its workers would go on otherwise.
+ * Starts a program in its own process group. A signal that ends this process also ends the whole group, even
+ * where only this process receives it, as from `kill` or a CI. Otherwise jest and its workers would continue.
  */
 export function spawnGroup(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const child = spawn(program, args, { ...options, detached: true });
@@ -25,10 +27,13 @@ export function spawnGroup(program: string, args: readonly string[], options: Sp
   return child;
 }
 
-/** Whether a signal has come: nothing more is to be started. */
+/** Whether a signal has arrived, after which nothing more is started. */
 export const isInterrupted = (): boolean => isEnding;
 
-/** Has SIGINT, SIGTERM and SIGHUP end the groups, then this process with the exit code of shells for the signal. */
+/**
+ * Makes SIGINT, SIGTERM and SIGHUP end the process groups, then this process with the exit code that shells
+ * use for the signal.
+ */
 export function endGroupsWithThis(): void {
   for (const signal of SIGNALS) process.on(signal, () => void endWith(signal));
 }

@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
 
 /**
- * A reporter of jest: for a run that is killed, a line of JSON for each test that is through, and one with the sums for each file
- * that is. node-outcome.ts reads them.
+ * A reporter for jest for runs that are killed. It writes a line of JSON for each finished test, and one with
+ * the totals for each finished file. node-outcome.ts reads them.
  */
 export default class ResultsSoFar {
   onTestCaseResult({ path }, { status }) {

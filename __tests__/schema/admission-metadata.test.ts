@@ -14,7 +14,7 @@ import {
   secret,
 } from './operator-account';
 
-/** Metadata by which others delete an object: the garbage collector, tools of GitOps, cleaners. */
+/** Metadata by which other programs delete an object: the garbage collector, GitOps tools, clean-up tools. */
 
 let namespace: string;
 const { create, patch, remove } = requestsIn(() => namespace);
@@ -27,7 +27,7 @@ const named = (manifest: Manifest, name: string, fields: object = {}): Manifest 
   metadata: { ...manifest.metadata, name, ...fields },
 });
 const { labels, ownerReferences } = ours('Hub', 'my-home');
-/** Objects that outlive a Hub with storage.retain, as a Hub that does not retain made them. */
+/** Objects that outlive a Hub with storage.retain, as the operator made them for a Hub without it. */
 const survivors: readonly (readonly [string, Manifest])[] = [
   ['pvc/my-home-config', claim],
   ['secret/my-home-admin', { ...named(secret, 'my-home-admin'), data: { password: 'MQ==' } }],
@@ -35,7 +35,7 @@ const survivors: readonly (readonly [string, Manifest])[] = [
 ];
 const asName = (what: string) => what.split('/');
 
-/** The uid of a Hub that exists: the garbage collector deletes an object whose owner does not. */
+/** The uid of an existing Hub, because the garbage collector deletes an object whose owner does not exist. */
 let hubUID: string;
 const ofHub = () => [{ ...ownerReferences[0], uid: hubUID }];
 const asToken = () => ({ labels: { ...labels, ...API_TOKEN_LABELS }, ownerReferences: ofHub() });
@@ -68,7 +68,7 @@ beforeAll(async () => {
         ...marked('free-my-home'),
         ownerReferences: [],
       }),
-      // Bound to no volume.
+      // The claim must not be bound to a volume.
       ...(manifest === claim && { spec: { ...(claim['spec'] as object), storageClassName: '' } }),
     })),
     named(configMap, 'plain', { ownerReferences: ofHub() }),
@@ -142,7 +142,7 @@ describe('an object that outlives its Hub', () => {
     test('gets no finalizer, and loses none', async () => {
       const words = refused('changes no finalizers');
       expect(await patch([kind, name], { metadata: { finalizers: ['example.org/a'] } })).toMatchObject(words);
-      // The API server has protected the claim.
+      // The API server has added its protection finalizer to the claim.
       if (kind === 'pvc')
         expect(await patch([kind, name], { metadata: { finalizers: [] } })).toMatchObject(words);
     });
@@ -160,7 +160,7 @@ describe('an object that outlives its Hub', () => {
     const token = ['secret', 'home-token-admin'];
     expect(await patch(token, { data: { token: 'Mg==' } })).toMatchObject(allowed);
     expect(await remove(...token)).toMatchObject(allowed);
-    // No login becomes a token.
+    // A login cannot be turned into a token.
     expect(
       await patch(['secret', 'my-home-admin'], { metadata: { labels: API_TOKEN_LABELS } }),
     ).toMatchObject(refused(NOT_OTHERS));

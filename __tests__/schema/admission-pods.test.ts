@@ -19,7 +19,9 @@ import {
   set,
 } from './operator-account';
 
-/** Each control of the level baseline of Pod Security, in each place where the operator's account writes a pod. */
+/**
+ * Every control of the level `baseline` of Pod Security, for every pod that the operator's account writes.
+ */
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -37,7 +39,7 @@ const NO_TOKEN = 'gives the pod of a hub no token';
 
 const [prepare, unban] = hubPod.initContainers;
 const [hub] = hubPod.containers;
-/** Each place of a container, with these fields more. */
+/** Every place of a container, each with additional fields. */
 const places: Readonly<Record<string, (fields: Fields) => Manifest>> = {
   'the installer': (fields) => pod({ containers: [{ ...container, ...fields }] }),
   'a hub': (fields) => set(podOf({ containers: [{ ...hub, ...fields }] })),
@@ -72,7 +74,7 @@ const CAPABILITIES = [
   ...['NET_BROADCAST', 'PERFMON', 'SYSLOG', 'SYS_ADMIN', 'SYS_BOOT', 'SYS_MODULE', 'SYS_NICE', 'SYS_PACCT'],
   ...['SYS_PTRACE', 'SYS_RAWIO', 'SYS_RESOURCE', 'SYS_TIME', 'SYS_TTY_CONFIG', 'WAKE_ALARM'],
 ];
-/** Fields of a securityContext, in a container as in a pod. */
+/** Fields of the securityContext of both containers and pods. */
 const ofBoth: [string, Fields][] = [
   ['seccompProfile', { seccompProfile: { type: 'Unconfined' } }],
   ['appArmorProfile', { appArmorProfile: { type: 'Unconfined' } }],
@@ -130,7 +132,7 @@ const annotation = (name: string, value: string): Fields => ({
 const cases: readonly (readonly [string, Manifest, string])[] = [
   ...Object.entries(places).flatMap(([place, build]) =>
     ofContainer
-      // Only a container that goes on running has them.
+      // Only a container that keeps running has probes and lifecycle hooks.
       .filter(([what]) => !what.startsWith('host in') || place !== 'prepare-config')
       .map(([what, fields]) => {
         const words =
@@ -179,7 +181,7 @@ const cases: readonly (readonly [string, Manifest, string])[] = [
     ),
     `${BEYOND} .*: serviceAccountName beside csi of the volume x`,
   ],
-  // What only a hub may have.
+  // Fields that are allowed for a hub but not for the installer.
   ...(
     [
       ['hostNetwork', { hostNetwork: true }],
@@ -200,7 +202,7 @@ const cases: readonly (readonly [string, Manifest, string])[] = [
       ],
     ] as const
   ).map(([what, spec]) => [`${what} of the installer`, pod(spec), NOT_INSTALLER] as const),
-  // Fields of a StatefulSet.
+  // Refused fields of a StatefulSet.
   ['ordinals', set({ ordinals: { start: 1 } }), 'creates only StatefulSets of one replica'],
 ];
 
@@ -220,7 +222,7 @@ describe('the account of the operator creates no pod with', () => {
 });
 
 describe('the account of the operator creates', () => {
-  /** Fields that a person may ask for in `spec.podTemplate` of a Hub. */
+  /** Fields that a user may set in `spec.podTemplate` of a Hub. */
   const asked: readonly (readonly [string, Manifest])[] = [
     ...Object.entries({
       'profiles of the node': {
@@ -379,7 +381,10 @@ describe('the fields of the lists', () => {
       ['podCertificate', 'serviceAccountToken'],
     ],
     ['a volume', ['Volume'], ['name', ...VOLUME_SOURCES], OTHER_VOLUMES],
-  ])('and those that are refused on purpose are all that %s has', async (_, schemas, listed, others) => {
-    expect([...(await fieldsOf(...schemas))].sort()).toEqual([...listed, ...others].sort());
-  });
+  ])(
+    'together with those that are refused on purpose, the lists name all fields of %s',
+    async (_, schemas, listed, others) => {
+      expect([...(await fieldsOf(...schemas))].sort()).toEqual([...listed, ...others].sort());
+    },
+  );
 });

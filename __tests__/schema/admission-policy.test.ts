@@ -22,7 +22,10 @@ import {
   withoutTask,
 } from './operator-account';
 
-/** The admission policy of `dist/` in the API server, asked by the operator's account as who stole its token would ask. */
+/**
+ * The admission policy of `dist/` in a real API server, with requests that an attacker with the operator's
+ * token would send.
+ */
 
 const NO_TOKEN = 'gives the pod of a hub no token and no certificate of a ServiceAccount';
 const NOT_OF_NODE = 'gives a pod more than the level baseline of Pod Security only in a namespace with';
@@ -49,12 +52,12 @@ const { create, patch, remove } = requestsIn(() => namespace);
 beforeAll(async () => {
   namespace = await freshNamespace('policy');
   const stored = [
-    // An object of a person.
+    // Objects of a user.
     { ...configMap, metadata: { name: 'settings' } },
     { ...secret, metadata: { name: 'password' } },
     { ...claim, metadata: { name: 'photos' } },
     { ...pod(), metadata: { name: 'database-0' }, spec: { containers: [container] } },
-    // An object of the operator without the owner reference: the garbage collector looks for the owner.
+    // Objects of the operator without the owner reference that the policy requires.
     { ...without(configMap, 'ownerReferences'), metadata: { ...claim.metadata, name: 'ours' } },
     { ...claim, metadata: { ...claim.metadata, name: 'volume' } },
     { ...pod(), metadata: { ...claim.metadata, name: 'my-home-0' }, spec: { containers: [container] } },
@@ -67,11 +70,11 @@ beforeAll(async () => {
   ];
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: stored });
   await mustKubectl(['create', '-f', '-'], { namespace, input });
-  // The API server learns of the policy by a watch.
+  // The API server loads the policy by a watch.
   await until('the policy is in force', async () => (await create(pod({ hostNetwork: true }))).code === 1);
 });
 
-test('everything that the operator may write is bound, but for events, its lease and status', () => {
+test('everything that the operator may write is bound, except events, its lease and status', () => {
   const resources = boundResources().flatMap(({ apiGroups, resources: names }) =>
     names.map((name) => `${apiGroups[0]}/${name}`),
   );
@@ -131,7 +134,7 @@ describe('the account of the operator creates', () => {
     async (_, spec) => {
       const where = await freshNamespace('of-node');
       await mustKubectl(['label', 'namespace', where, 'pod-security.kubernetes.io/enforce=privileged']);
-      // The API server learns of the label by a watch.
+      // The API server learns of the label through a watch.
       await until('it may', async () => (await create(set(podOf(spec)), where)).code === 0);
     },
   );
@@ -287,7 +290,7 @@ describe('its certificate', () => {
   const own = certificate({ 'app.kubernetes.io/name': OPERATOR });
 
   test('is written in its own namespace', async () => {
-    // With a warning: there is no certificate in it.
+    // The API server warns that the Secret contains no certificate.
     expect(await create(own, NAMESPACE)).toMatchObject({ code: 0 });
   });
 
@@ -300,9 +303,9 @@ describe('its certificate', () => {
 describe('the account of the operator changes', () => {
   const annotation = { metadata: { annotations: { 'example.org/a': 'b' } } };
 
-  test('what is its own', async () => {
+  test('its own objects', async () => {
     expect(await patch(['configmap', 'ours'], { data: { a: 'b' } })).toMatchObject(
-      refused('creates only objects'), // it has no owner any more
+      refused('creates only objects'), // the object has no owner any more
     );
     expect(
       await patch(['configmap', 'ours'], {
@@ -358,7 +361,7 @@ describe('the account of the operator changes', () => {
     );
   });
 
-  test('no spec and no annotation of its resources, but their finalizers', async () => {
+  test('no spec and no annotation of its resources, only their finalizers', async () => {
     const words = refused('changes no spec');
     expect(await patch(['hubfloor', 'ground'], { spec: { name: 'Cellar' } })).toMatchObject(words);
     expect(await patch(['hubfloor', 'ground'], annotation)).toMatchObject(words);

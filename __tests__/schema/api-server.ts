@@ -9,16 +9,16 @@ import { freshNamespace, kubeconfig } from '../cluster';
 import type { Sample } from './full';
 import { plainPath } from './places';
 
-/** The API server's answer to an object: the object as it would be stored, or why not. */
+/** The API server's answer to an object: the object as it would be stored, or the reasons of the refusal. */
 export interface Verdict {
   readonly object?: Record<string, unknown>;
-  /** `spec.mode` and the like, with the message for each. Empty: accepted. */
+  /** Fields such as `spec.mode` with a message each. Empty when the object was accepted. */
   readonly refusals: readonly { readonly field: string; readonly message: string }[];
 }
 
 /**
- * Asks a real API server, in one process and over one connection: hundreds of kubectl calls would take minutes.
- * Everything but `store` is a dry run.
+ * Sends objects to a real API server from this process over one connection, since hundreds of kubectl calls
+ * would take minutes. Everything except `store` is a dry run.
  */
 export class ApiServer {
   private constructor(
@@ -26,7 +26,7 @@ export class ApiServer {
     readonly namespace: string,
   ) {}
 
-  /** Makes a namespace for the test file. The sandbox has the CRDs of `dist/`. */
+  /** Creates a namespace for the test file. The sandbox has installed the CRDs of `dist/`. */
   static async withKinds(): Promise<ApiServer> {
     const namespace = await freshNamespace('schema');
 
@@ -47,7 +47,7 @@ export class ApiServer {
     return new ApiServer(client, namespace);
   }
 
-  /** The verdict of the API server must be that of `validate` without one. */
+  /** The verdict of the API server must be equal to that of `validate`, which works without one. */
   async create(object: Sample): Promise<Verdict> {
     const verdict = await this.send('POST', pluralOf(object), object, true);
     const fields = checkSchema(definitionOf(object), object).problems.map(({ path }) => path.join('.'));
@@ -59,7 +59,7 @@ export class ApiServer {
     return verdict;
   }
 
-  /** Stores the object for real, so that it can be updated. */
+  /** Stores the object, so that later requests can update it. */
   async store(object: Sample): Promise<Verdict> {
     return this.send('POST', pluralOf(object), object, false);
   }
@@ -84,7 +84,7 @@ export class ApiServer {
   }
 }
 
-/** Whether the refusal names the field and says why. */
+/** Whether the refusal names the field and the reason. */
 export function names({ refusals }: Verdict, field: string, because: RegExp | string): boolean {
   const plain = plainPath(field);
   return refusals.some(

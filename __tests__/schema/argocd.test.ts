@@ -17,7 +17,7 @@ import { mustKubectl } from '../cluster';
 import { kstatusViolations } from '../cluster/kstatus';
 import { resource } from '../unit/resource';
 
-/** The health check that Argo CD runs, in its Lua, over the conditions that the operator itself writes. */
+/** Argo CD's health check in its Lua interpreter, with the conditions that the operator itself writes. */
 
 const at = '2026-11-22T08:00:00Z';
 

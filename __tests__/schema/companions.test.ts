@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freshNamespace, kubectl, mustKubectl } from '../cluster';
 
-// samples/companions: what replaces add-ons, each as a reader applies it.
+// Tests samples/companions, the replacements for add-ons. Each file is applied as a reader would.
 
 const folder = join(__dirname, '..', '..', 'samples', 'companions');
 /** The Pod Security level that a file needs. */

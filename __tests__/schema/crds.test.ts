@@ -7,7 +7,7 @@ import { fullSample } from './full';
 import { places } from './places';
 import { expectStrictDryRun } from './strict-dry-run';
 
-/** The CRDs as a cluster and its users see them. */
+/** The CRDs as the API server and users see them. */
 
 interface Crd {
   readonly metadata: { readonly name: string };
@@ -89,7 +89,7 @@ describe('the custom resource definitions', () => {
     expect(listed.trim().split('\n').sort()).toEqual(names.sort());
   });
 
-  /** The header that `kubectl get` prints for each of these names, with one space between columns. */
+  /** Returns the header that `kubectl get` prints for each of these names, with one space between columns. */
   async function headers(
     names: readonly string[],
     ...flags: readonly string[]
@@ -142,7 +142,7 @@ describe('the custom resource definitions', () => {
     expect(stored).toBe('Movie night:{"observedGeneration":-1}');
   });
 
-  // kstatus takes a resource without a status for a finished one.
+  // kstatus would take a resource without a status for a reconciled one.
   test.each(kinds.map(({ singular }) => singular))(
     'a new %s that no operator has seen is waited for',
     async (singular) => {

@@ -6,11 +6,11 @@ import { type Change, type Place, changed, fieldPath, places, valueAt } from './
 import { patterns } from './patterns';
 
 /**
- * Every constraint of a single field, for every place where it stands: the API server accepts valid values and refuses
- * others, naming the field. The cases follow from the schemas, so a new field is tested as it comes.
+ * Tests every constraint of a single field at every place: the API server accepts valid values and refuses
+ * others, naming the field. The cases are derived from the schemas, so a new field is tested automatically.
  */
 
-// Some values are allowed only when other fields are absent.
+// Fields that must be absent for a value to be allowed.
 const companions: Readonly<Record<string, readonly string[]>> = {
   'Hub spec.service.type': [
     'nodePort',
@@ -34,7 +34,7 @@ beforeAll(async () => {
   for (const { kind } of kinds) await api.store(changed(fullSample(kind), { 'metadata.name': 'stored' }));
 });
 
-/** The full sample with one value in one place. */
+/** Creates the full sample with one value in one place. */
 function tried({ kind, path }: Place, value: unknown): Promise<Verdict> {
   const absent: Change = Object.fromEntries(
     (companions[`${kind} ${path}`] ?? []).map((field) => [field, undefined]),

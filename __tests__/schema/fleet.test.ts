@@ -7,7 +7,8 @@ import { loadAll } from 'js-yaml';
 import { freshNamespace, mustKubectl } from '../cluster';
 import { expectStrictDryRunOf } from './strict-dry-run';
 
-// samples/fleet: one definition for several homes, with kustomize and with cdk8s, and what Argo CD and Flux make of it.
+// Tests samples/fleet: one definition for several homes, built with kustomize and with cdk8s, and the
+// resources of Argo CD and Flux for them.
 
 interface Manifest {
   readonly kind: string;
@@ -67,7 +68,7 @@ test('both give each home its own values, and the same ones', async () => {
   expect(hubs.size).toBe(homes.length);
 });
 
-test('Argo CD and Flux are told of the folders that there are', async () => {
+test('Argo CD and Flux refer to folders that exist', async () => {
   const read = async (file: string) => manifestsIn(await readFile(join(fleet, file), 'utf8'));
   const flux = await read('flux.yaml');
   expect(flux.map(({ spec }) => spec['path'])).toEqual(homes.map((home) => `./homes/${home}`));

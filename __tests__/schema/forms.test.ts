@@ -17,12 +17,12 @@ import { documentedYaml } from '../integration/docs/documented-commands';
 import { expectStrictDryRun, expectStrictDryRunOf } from './strict-dry-run';
 import { readManifests } from '../../manifests/read-manifests';
 
-// The forms in which the operator is installed, read by the programs that people install them with.
+// All forms in which the operator can be installed, read by the programs that users install them with.
 
 const install = readManifests('dist/install.yaml') as Manifest[];
 const KEEP = 'helm.sh/resource-policy';
 
-/** Objects by what they are; of the chart's CRDs without the annotation that keeps them. */
+/** Returns objects by kind, namespace and name. CRDs of the chart lose the annotation that keeps them. */
 function byName(manifests: readonly Manifest[]): Record<string, unknown> {
   return Object.fromEntries(
     manifests.map((manifest) => {
@@ -36,8 +36,8 @@ function byName(manifests: readonly Manifest[]): Record<string, unknown> {
 }
 
 /**
- * What differs on purpose between the chart and the synth: Helm installs into a namespace that exists, labels its objects,
- * knows their names, and has a test.
+ * Removes the intended differences between the chart and the synth: Helm installs into an existing namespace,
+ * labels its objects, knows their names, and has a test.
  */
 function comparable(manifests: readonly Manifest[], watchNamespaces: readonly string[] = []) {
   const others = manifests.filter(
@@ -61,7 +61,7 @@ function comparable(manifests: readonly Manifest[], watchNamespaces: readonly st
 
 const kustomized = async (folder: string) => parsed(await mustKubectl(['kustomize', folder]));
 
-/** A patch of kustomize moves the variable that it changes to the front. */
+/** Sorts environment variables, because a kustomize patch moves the variable that it changes to the front. */
 function withSortedEnvironment(manifests: readonly Manifest[]): Manifest[] {
   return manifests.map((manifest) => {
     if (manifest.kind !== 'Deployment') return manifest;
@@ -73,7 +73,9 @@ function withSortedEnvironment(manifests: readonly Manifest[]): Manifest[] {
   });
 }
 
-/** An operator of some namespaces cannot make a certificate: it is as without a webhook. */
+/**
+ * An operator for some namespaces cannot make a certificate itself, so it is equal to one without a webhook.
+ */
 const differing = [...webhookCertificates, undefined].flatMap((webhook) =>
   [false, true].flatMap((monitoring): SynthSettings[] => {
     const wide: SynthSettings = { ...defaultSettings, webhook, monitoring };
@@ -111,13 +113,14 @@ describe('kubectl', () => {
         if (!object) throw new Error(`there is no ${kind} ${name}`);
         return object;
       };
-      // Without its binding the policy has no effect, and without an error.
+      // Without its binding the policy has no effect, and Kubernetes reports no error.
       found('ValidatingAdmissionPolicy', 'x-hub-operator');
       expect(found('ValidatingAdmissionPolicyBinding', 'x-hub-operator')).toMatchObject({
         spec: { policyName: 'x-hub-operator' },
       });
       const service = { name: found('Service', 'x-hub-operator-webhook').metadata.name, namespace: 'foo' };
-      // The operator makes its certificate for this Service, and finds the registration by the name of its account.
+      // The operator makes its certificate for this Service, and finds the registration by the name of its
+      // account.
       expect(found('ValidatingWebhookConfiguration', 'x-hub-operator')).toMatchObject({
         webhooks: [{ clientConfig: { service } }],
       });
@@ -182,7 +185,7 @@ describe('the chart', () => {
     expect(comparable(await rendered('hub-operator'))).toEqual(comparable(install));
   });
 
-  test.each(described)('makes the objects of the synth with %s', async (_, settings) => {
+  test.each(described)('makes the same objects as the synth with %s', async (_, settings) => {
     const rights = new WatchedNamespace(new App(), settings.namespace).toJson() as Manifest[];
     const expected = [
       ...(new Installation(new App(), 'install', settings).toJson() as Manifest[]),
@@ -208,7 +211,7 @@ describe('the chart', () => {
     for (const { metadata } of definitions) expect(metadata.annotations).toMatchObject({ [KEEP]: 'keep' });
   });
 
-  test('adds nothing to the roles of the cluster where that is the value', async () => {
+  test('adds nothing to the roles of the cluster when the value says so', async () => {
     const roles = (await rendered('hub-operator', { aggregateRoles: false })).filter(({ metadata }) =>
       ['hub-operator-view', 'hub-operator-edit', 'hub-operator-admin'].includes(metadata.name),
     );
@@ -224,7 +227,7 @@ describe('the chart', () => {
 
   test('is without a webhook where the operator has no rights in the whole cluster', async () => {
     const manifests = await rendered('hub-operator', { watchNamespaces: ['home'] });
-    // The admission policy bounds it where there is one.
+    // The admission policy covers the webhook where there is one.
     const others = new Set(['CustomResourceDefinition', 'ValidatingAdmissionPolicy']);
     expect(JSON.stringify(manifests.filter(({ kind }) => !others.has(kind)))).not.toMatch(/webhook/i);
     expect(manifests.map(({ kind }) => kind)).not.toContain('ClusterRoleBinding');
@@ -297,7 +300,7 @@ describe('the API server accepts without a warning', () => {
         },
       },
     });
-    // This cluster has no definitions of cert-manager and of the Prometheus operator.
+    // This cluster has no CRDs of cert-manager and of the Prometheus operator.
     const foreign = /^(cert-manager|monitoring\.coreos)\.\w+\//;
     await expectStrictDryRunOf(manifests.filter(({ apiVersion }) => !foreign.test(apiVersion)));
     const found = (kind: string) => manifests.find((each) => each.kind === kind)!;

@@ -2,7 +2,7 @@ import { NAMESPACE, OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
 import { kubectl } from '../cluster';
 
-/** Objects and requests of the operator's account, as who stole its token would send them. */
+/** Objects and requests of the operator's account, as an attacker with its token would send them. */
 
 export interface Manifest {
   readonly apiVersion: string;
@@ -66,7 +66,7 @@ export const withoutTask: Manifest = {
   ...pod(),
   metadata: { name: 'my-home-community-0', ...ours('HubCommunityRepository', 'my-theme') },
 };
-/** The parts that the operator gives to the pod of every hub. */
+/** The fields that the operator sets in the pod of every hub. */
 export const hubPod = {
   automountServiceAccountToken: false,
   initContainers: ['prepare-config', 'unban-operator-ip'].map((name) => ({ ...container, name })),
@@ -95,7 +95,10 @@ export const without = (manifest: Manifest, ...fields: string[]): Manifest => ({
   ) as Manifest['metadata'],
 });
 
-/** The requests of the operator's account in one namespace. As a dry run: the policy is asked all the same, and nothing is left. */
+/**
+ * Returns functions that send requests of the operator's account in one namespace, as dry runs: the policy is
+ * evaluated, and nothing is stored.
+ */
 export function requestsIn(namespace: () => string) {
   const send = (args: readonly string[], where: string | undefined, input?: object) =>
     kubectl([...args, `--as=${ACCOUNT}`], {
@@ -112,8 +115,8 @@ export function requestsIn(namespace: () => string) {
 }
 
 /**
- * The refusals of these new objects; undefined: the object is created. All in one command, since a process for each would take
- * minutes.
+ * Returns the refusal of each new object, or undefined for one that is accepted. All are sent in one command,
+ * since a process for each would take minutes.
  */
 export async function refusals(
   namespace: string,

@@ -22,7 +22,7 @@ const ofKind = (...kinds: string[]) =>
     items: manifests.filter(({ kind }) => kinds.includes(kind)),
   });
 
-// Without the Deployment: the sandbox has no image of the operator.
+// The Deployment is left out, because the sandbox has no image of the operator.
 beforeAll(async () => {
   const stored = ofKind(
     'Namespace',
@@ -54,7 +54,7 @@ describe('under Pod Security restricted', () => {
 
   test('a pod with less is not, so the namespace does enforce it', async () => {
     const containers = spec.containers.map(({ securityContext: _, ...container }) => container);
-    // The API server learns of the namespace's labels by a watch.
+    // The API server learns of the namespace's labels through a watch.
     await until('it is refused', async () => {
       const { stderr } = await create({ ...spec, containers });
       expect(stderr).toContain('violates PodSecurity "restricted');
@@ -64,8 +64,8 @@ describe('under Pod Security restricted', () => {
 });
 
 /**
- * Whether a user may do each of these: `<verb> <resource>[.<group>][/<subresource>][ <name>]`. In one call, since
- * `kubectl auth can-i` answers one question.
+ * Returns whether a user may do each of these: `<verb> <resource>[.<group>][/<subresource>][ <name>]`. The
+ * function needs only one call, whereas `kubectl auth can-i` answers one question each.
  */
 async function access(
   user: string,
@@ -91,7 +91,10 @@ async function access(
   return Object.fromEntries(questions.map((question, index) => [question, answers[index]!]));
 }
 
-/** The API server learns of roles by a watch, and the controller manager adds our rules to the cluster's own roles. */
+/**
+ * Waits for the rights, because the API server learns of roles through a watch, and the controller manager
+ * has to add our rules to the cluster's own roles.
+ */
 function expectAccess(user: string, rights: Readonly<Record<string, boolean>>, namespace: string) {
   return until(`${user} has these rights`, async () => {
     expect(await access(user, Object.keys(rights), namespace)).toEqual(rights);
@@ -110,7 +113,7 @@ describe('the operator’s account', () => {
         [`patch hubautomations.${API_GROUP}/status`]: true,
         [`patch hubfloors.${API_GROUP}`]: true,
         'create statefulsets.apps': true,
-        'create pods': true, // that load community repositories
+        'create pods': true, // pods that install community repositories
         'delete pods': true,
         'patch secrets': true,
         'create events': true,
@@ -163,7 +166,7 @@ describe('people with the roles that clusters give them', () => {
       namespace,
     ));
 
-  test('an editor may change our kinds, but for hubs, code of others, and status', () =>
+  test('an editor may change our kinds, except hubs, community repositories, and status', () =>
     expectAccess(
       'edit',
       {

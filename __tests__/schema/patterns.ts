@@ -1,23 +1,23 @@
 /**
- * Every pattern of the schemas with values that it takes and values that it refuses. A changed pattern is a new one: it
- * needs new examples. Each is asked of the API server in every place where the pattern stands.
+ * Every pattern of the schemas with values that it accepts and values that it refuses. The API server is
+ * asked about each value at every place of the pattern. A changed pattern needs new examples.
  */
 export const patterns: Readonly<
   Record<string, { readonly good: readonly string[]; readonly bad: readonly string[] }>
 > = {
   // A name in the hub's registries
   '\\S': { good: ['a', ' Ground  Floor ', '光', '🛋'], bad: [' ', '\t\n'] },
-  // An id of an automation, a scene or a script
+  // The id of an automation, a scene or a script
   '^[a-z][a-z0-9_]*$': {
     good: ['a', 'movie_night', 'a1'],
     bad: ['', 'Movie', '1st', '_a', 'a-b', 'a.b', 'a\n'],
   },
-  // An id that an object of the hub has already
+  // The id of an object that exists in the hub
   '^([^\\p{C}\\p{Z}]| )+$': {
     good: ['1699999999999', 'Bad Zimmer 1', '光', 'a/b', '🛋', ' a', "it's", '%2F', 'a__b', '...'],
     bad: ['', 'a\n', 'a\tb', '\u0000', 'a\u00a0b', 'a\u2028b', '\u200b', '\ue000'],
   },
-  // Such an id of a script
+  // The id of a script that exists in the hub
   '^[a-z0-9]+(_[a-z0-9]+)*$': {
     good: ['1699999999999', 'good_night', 'a'],
     bad: ['', 'Good', 'a__b', '_a', 'a_', 'a b', 'a-b', '光'],
@@ -29,7 +29,7 @@ export const patterns: Readonly<
   },
   // The domain of an entity
   '^[a-z_]+$': { good: ['light', 'binary_sensor'], bad: ['', 'Light', 'light.', '3d', 'a b', 'a\n'] },
-  // An alias of an entity, which the hub strips of outer space
+  // An alias of an entity, from which the hub strips spaces at both ends
   '^\\S(.*\\S)?$': { good: ['a', 'Next copy', '光', 'a  b'], bad: ['', ' a', 'a ', '\t'] },
   // An icon
   '^[a-z][a-z0-9_-]*:[A-Za-z0-9_-]+$': {
@@ -122,8 +122,7 @@ export const patterns: Readonly<
     good: ['00:00:00', '03:30:00', '23:59:59'],
     bad: ['', '3:30:00', '03:30', '24:00:00', '12:60:00'],
   },
-  // A community repository
-  // A repository, which is not named . or ..
+  // A community repository: owner and repository, whose name is not . or ..
   '^[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9_.-]*[A-Za-z0-9_-][A-Za-z0-9_.-]*$': {
     good: ['owner/name', 'a-1/b.c_d', 'a/.github', 'a/b..'],
     bad: ['', 'owner', 'https://x/a', 'a/b/c', '-a/b', 'a/', 'a/.', 'a/..'],
@@ -132,7 +131,7 @@ export const patterns: Readonly<
     good: [`sha256:${'0123456789abcdef'.repeat(4)}`],
     bad: ['', 'sha256:', 'a'.repeat(64), `sha256:${'A'.repeat(64)}`, `sha512:${'a'.repeat(64)}`],
   },
-  // A version of one
+  // A version of a community repository
   '^[A-Za-z0-9][A-Za-z0-9._+/-]*$': {
     good: ['v1.2.3', '1.0.0+1', 'f00ba7', 'release/1'],
     bad: ['', '-x', 'a b', '../a'],

@@ -27,10 +27,13 @@ function placesOf(kind: KindDefinition, path: string, schema: Schema, required =
   ];
 }
 
-/** A change of a sample: values by path; `undefined` removes the field. */
+/** Changes of a sample: values by path; `undefined` removes the field. */
 export type Change = Readonly<Record<string, unknown>>;
 
-/** A copy of the sample with the changes, made in order. `[]` is the first item of the sample, `.*` its first entry. */
+/**
+ * Returns a copy of the sample with the changes, which are applied in order. In a path, `[]` is the first
+ * item of the sample, and `.*` its first entry.
+ */
 export function changed<T extends object>(sample: T, change: Change): T {
   const copy = structuredClone(sample);
   for (const [path, value] of Object.entries(change)) {
@@ -48,7 +51,7 @@ export function valueAt(sample: object, path: string): unknown {
   return concrete(sample, path).reduce<unknown>((node, step) => (node as Node | undefined)?.[step], sample);
 }
 
-/** How the API server writes the path, without regard to its two ways of writing a map's key. */
+/** Returns the path of a field as the API server writes it, in one of its two notations for keys of a map. */
 export function fieldPath(sample: object, path: string): string {
   return plainPath(
     concrete(sample, path)
@@ -57,14 +60,17 @@ export function fieldPath(sample: object, path: string): string {
   );
 }
 
-/** `spec.files[a.yaml]` and `spec.files.a.yaml` are the same; so are `spec` and `.spec`. */
+/** Normalizes a path: `spec.files[a.yaml]` becomes `spec.files.a.yaml`, and `.spec` becomes `spec`. */
 export function plainPath(field: string): string {
   return field.replace(/\[/g, '.').replace(/\]/g, '').replace(/^\./, '');
 }
 
 type Node = Record<string, unknown>;
 
-/** The steps of a path in this sample: of several items or entries the first in which most of the rest is there. */
+/**
+ * Returns the steps of a path in this sample. Among several items or entries it takes the first that contains
+ * most of the rest of the path.
+ */
 function concrete(sample: object, path: string): string[] {
   return route(sample, path.replaceAll('[', '.[').split('.')).steps;
 }

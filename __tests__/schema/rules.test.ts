@@ -5,7 +5,10 @@ import { type Change, changed, places } from './places';
 import { rules } from './rules';
 import type { RuleCase } from './rules/rule-case';
 
-/** Every CEL rule: accepted objects, refused ones, and that the refusal names the field and the rule's own message. */
+/**
+ * Tests every CEL rule: objects that it accepts, objects that it refuses, and that the refusal has the field
+ * and the rule's message.
+ */
 
 let api: ApiServer;
 

@@ -8,7 +8,7 @@ export function expectStrictDryRun(path: string, flag: '-f' | '-k' = '-f'): Prom
   return expectAccepted([flag, path]);
 }
 
-/** Expects a strict dry-run of objects to succeed. */
+/** Asserts that a strict dry run of the objects succeeds. */
 export function expectStrictDryRunOf(items: readonly object[]): Promise<void> {
   return expectAccepted(['-f', '-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
 }

@@ -103,7 +103,7 @@ export function proxyConfiguration(kubeconfig: string) {
     mode: 'iptables',
     clusterCIDR: POD_NETWORK,
     hostnameOverride: NODE_NAME,
-    // These limits belong to the machine and not to the network namespace, so kube-proxy must not set them.
+    // kube-proxy must not set these limits, which belong to the machine and not to the network namespace.
     conntrack: { maxPerCore: 0, min: 0 },
     iptables: { minSyncPeriod: '100ms', syncPeriod: '10s' },
   };

@@ -7,12 +7,14 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { applyExternalHub, StandInHub } from '../../cluster/stand-in-hub';
 
-// Two processes of the operator as it ships. The one that leads is frozen in the middle of its work, past its lease, and
-// thaws when the other one has led for a while: it has answers, watch events and timers to work on, and no right to write.
+// Two processes of the operator as it ships. The leader is frozen in the middle of its work until its lease
+// has expired, and continues when the other one has led for a while. It then has answers, watch events and
+// timers to handle, but must not write any more.
 
 /**
- * Stops the process while it reads the watch event of a certain change, and holds all timers back for a moment after the
- * thaw: no timer has told the process yet that its lease has ended when it goes on with that event.
+ * Code that stops the process while it reads the watch event of a certain change, and delays all timers for a
+ * moment after it continues. Thus no timer has told the process that its lease has expired when it handles
+ * the event.
  */
 const FREEZE = `
 const { writeFileSync } = require('node:fs');
@@ -38,9 +40,11 @@ globalThis.setTimeout = (callback, ...rest) => {
 `;
 
 const AUTOMATIONS = Array.from({ length: 7 }, (_, index) => `automation-${index}`);
-/** Changed before the freeze: their writes to the hub are in hand. */
+/** Automations that are changed before the freeze, whose writes to the hub are in progress. */
 const [first = '', ...inHand] = AUTOMATIONS.slice(0, 4);
-/** The process freezes while it reads of the change of the first of these; the others are changed during the freeze. */
+/**
+ * Automations that are changed during the freeze, except for the first one, whose change freezes the process.
+ */
 const [changedLast = '', ...CHANGED_MEANWHILE] = AUTOMATIONS.slice(4);
 
 const writes = (crossings: readonly Crossing[]) =>
@@ -57,7 +61,7 @@ describe('HubOperator', () => {
     });
     const leads = (operator: TestOperator) => operator.metric('leader_election_master_status');
     const start = async (name: string, more: Readonly<Record<string, string>> = {}, kubeconfig?: string) => {
-      // The write that is held must not be given up before all is prepared.
+      // The write that the proxy holds must not time out during the preparation.
       const settings = {
         POD_NAME: name,
         LEADER_ELECTION: 'true',
@@ -72,7 +76,7 @@ describe('HubOperator', () => {
     };
     const file = (name: string) => join(sandboxDirectory(), `${home.namespace}-${name}`);
     await writeFile(file('freeze.cjs'), FREEZE);
-    // On Linux the operator has an address of its own, by which the hub knows its requests.
+    // On Linux each operator has its own address, by which the test tells their requests apart.
     const ownAddress = process.platform === 'linux' ? '127.0.0.3' : undefined;
     const freezes = {
       NODE_OPTIONS: `--require=${file('freeze.cjs')}`,
@@ -86,7 +90,7 @@ describe('HubOperator', () => {
     await home.apply(...AUTOMATIONS.map((name) => automation('villa', name)));
     for (const name of AUTOMATIONS) await home.ready('hubautomation', name);
 
-    // The hub has written the first of four changes, and its answer is on the way.
+    // The hub has written the first of four changes, and its answer is still on the way.
     const path = `POST /api/config/automation/config/${first}`;
     let answer = () => undefined as void;
     let isHeld = false;
@@ -122,7 +126,7 @@ describe('HubOperator', () => {
     await home.change('hubautomation', first, { description: 'after' });
     await home.ready('hubautomation', first);
     await until('the other one has written that', () => recorder.sent.includes(path));
-    // Requests that the first one has sent before its end have arrived by now.
+    // Requests that the first operator sent before its end have arrived by now.
     expect(writes(crossings)).toEqual([]);
     const ofOne = recorder.sent.filter((_, index) => recorder.senders[index] === ownAddress);
     expect(ofOne.filter((what) => !what.startsWith('GET ') && what !== 'command ping')).toEqual([]);

@@ -6,12 +6,12 @@ import type { Change } from '../../../operator/runtime/store';
 import { ApiClient } from '../../../operator/runtime/api-client';
 import { silentLog } from '../../cluster/silent-log';
 
-/** An informer over one namespace, and a second store that is made of nothing but the informer's events. */
+/** An informer over one namespace, and a second store that is built only from the informer's events. */
 export class Mirror {
   readonly informer: Informer<ClusterObject>;
   readonly told: string[] = [];
   readonly failures: unknown[] = [];
-  /** Changes that cannot follow the ones before; to be asserted empty. */
+  /** Changes that contradict earlier ones. A test asserts that there are none. */
   readonly complaints: string[] = [];
   private readonly replayed = new Map<string, string>();
   private readonly cluster: ApiClient;
@@ -37,7 +37,10 @@ export class Mirror {
     this.informer.start();
   }
 
-  /** Throws unless store and story both equal the server's objects, as `truth` sees them. */
+  /**
+   * Throws unless the informer's store and the store built from its events both equal the objects in the
+   * server, as `truth` sees them.
+   */
   async agree(truth: ApiClient): Promise<true> {
     const { items } = await truth.request<{ items: ClusterObject[] }>({
       method: 'GET',
@@ -57,7 +60,8 @@ export class Mirror {
   private hear(change: Change<ClusterObject>): void {
     const key = objectKeyOf(change.object);
     this.told.push(`${change.type} ${change.object.metadata.name}`);
-    // Each difference once: nothing is added that is there, nothing is changed or deleted that is not.
+    // Each difference is reported once: nothing that exists is added, and nothing that does not exist is
+    // changed or deleted.
     if (this.replayed.has(key) === (change.type === 'added'))
       this.complaints.push(`${change.type} ${key} makes no sense`);
     if (change.type === 'deleted') this.replayed.delete(key);

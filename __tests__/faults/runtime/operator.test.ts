@@ -13,8 +13,8 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { type Fault, FaultProxy } from '../proxy';
 import { randomNumbers, seed } from '../../seed';
 
-// The operator as it ships, between which and the API server things go wrong. It works configurations, which need no
-// hub to make their ConfigMap.
+// The operator as it ships, with faults between it and the API server. Its resources are configurations,
+// whose ConfigMaps it generates without a hub.
 
 const configurations: ResourceType = {
   group: API_GROUP,
@@ -49,7 +49,10 @@ async function list<T extends ClusterObject>(type: ResourceType, namespace: stri
   return (await truth.request<{ items: T[] }>({ method: 'GET', path: pathOf(type, namespace) })).items;
 }
 
-/** Throws unless each configuration waits, as it is now, for its Hub and has its one ConfigMap with its contents. */
+/**
+ * Throws unless each configuration, in its current generation, waits for its Hub and has one ConfigMap with
+ * its contents.
+ */
 async function right(namespace: string, titles: ReadonlyMap<string, string>): Promise<true> {
   const resources = await list<CustomResource>(configurations, namespace);
   expect(resources.map(({ metadata }) => metadata.name).sort()).toEqual([...titles.keys()].sort());
@@ -69,19 +72,20 @@ async function right(namespace: string, titles: ReadonlyMap<string, string>): Pr
   return true;
 }
 
-/** A kubeconfig of the operator's service account that leads through the proxy. */
+/** Writes a kubeconfig of the operator's service account that leads through the proxy. */
 async function throughProxy(): Promise<string> {
   const own = JSON.parse(await readFile(process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, 'utf8')) as {
     clusters: { cluster: Record<string, unknown> }[];
   };
-  own.clusters[0]!.cluster = { server: proxy.url, 'insecure-skip-tls-verify': true }; // else no plain HTTP
+  // the client refuses plain HTTP without this
+  own.clusters[0]!.cluster = { server: proxy.url, 'insecure-skip-tls-verify': true };
   const path = join(sandboxDirectory(), `faults-${new URL(proxy.url).port}.kubeconfig`);
   await writeFile(path, JSON.stringify(own), { mode: 0o600 });
   return path;
 }
 
 describe('the operator under faults of the API server', () => {
-  test(`under a storm of refusals and resets (seed ${seed}) the world gets right, nothing is made twice, and calm is calm`, async () => {
+  test(`under a storm of refusals and resets (seed ${seed}) the state becomes right, nothing is made twice, and at rest nothing is written`, async () => {
     const namespace = await freshNamespace('storm');
     const operator = await startTestOperator(namespace, { kubeconfig: await throughProxy() });
     await until('it leads', async () => (await operator.log()).includes('"became leader"'));
@@ -108,7 +112,7 @@ describe('the operator under faults of the API server', () => {
     }
     await until('the world is right although the storm goes on', () => right(namespace, titles));
     proxy.fault = () => undefined;
-    /** Has each reconciled, and resolves with the writes of that time. */
+    /** Triggers a reconcile of each configuration. Resolves with the writes during that time. */
     const touch = async (mark: string): Promise<string[]> => {
       const outcomes = (await operator.outcomes()).length;
       const before = proxy.requests.length;
@@ -124,7 +128,8 @@ describe('the operator under faults of the API server', () => {
     await operator.eventsWritten();
     await operator.calm();
     expect(await touch('in the calm')).toEqual([]);
-    // One for each watch, and those that its sixteen workers keep for the next request: none is leaked.
+    // One connection for each watch, and those that sixteen workers keep for the next request: none is
+    // leaked.
     await until(
       'the connections of the storm are closed',
       async () => (await proxy.connections()) <= proxy.openWatches + 18,
@@ -150,8 +155,8 @@ describe('the operator under faults of the API server', () => {
     await put(namespace, 'first', 'Title of the first.');
     await until('one works', () => right(namespace, new Map([['first', 'Title of the first.']])));
 
-    // Cut off: it ends by itself. That it does so before the other begins is shown with a manual clock, in
-    // unit/runtime/leader.test.ts: here either process may be late.
+    // The leader is cut off and ends itself. This test cannot show that it ends before the other begins,
+    // since either process may be late; unit/runtime/leader.test.ts shows it with a manual clock.
     proxy.fault = () => ({ type: 'silence' });
     proxy.freezeStreams();
     expect(await one.ended).not.toBe(0);
@@ -163,7 +168,7 @@ describe('the operator under faults of the API server', () => {
     await put(namespace, 'second', titles.get('second')!);
     await until('two works', () => right(namespace, titles));
 
-    // Killed.
+    // The leader is killed.
     const three = await start('three');
     await two.kill();
     await until('three leads', async () => (await leads(three)) === 1);

@@ -12,7 +12,7 @@ import { applyAs } from '../../cluster/admin-cluster';
 import { ManualClock } from '../../unit/manual-clock';
 import { Mirror } from './mirror';
 
-// A control plane of its own, since the others would not like what happens to this one.
+// The test has its own control plane, since its restarts would disturb other tests.
 const namespace = 'default';
 
 let directory: string;
@@ -44,7 +44,7 @@ const put = (name: string, value: string) =>
   });
 const remove = (name: string) =>
   truth.request({ method: 'DELETE', path: pathOf(builtin.ConfigMap, namespace, name) });
-/** A server that has just come back refuses some requests. */
+/** Retries a write, because a server that has just started refuses some requests. */
 const eventually = (write: () => Promise<unknown>) =>
   until('it was written', async () => (await write()) !== undefined);
 const agree = () => until('the store is the server’s list', () => mirror!.agree(truth));
@@ -85,7 +85,8 @@ describe('Informer over restarts of the API server', () => {
     await sandbox.controlPlane.start('kube-apiserver');
     await eventually(() => put('at-backup', '2'));
     await eventually(() => put('since-backup', '1'));
-    for (let time = 0; time < 50; time++) await eventually(() => put('busy', String(time))); // the old history is longer than the new one
+    // makes the old history longer than the new one
+    for (let time = 0; time < 50; time++) await eventually(() => put('busy', String(time)));
     mirror = new Mirror(kubeConfig, builtin.ConfigMap, namespace, { clock });
     await agree();
 
@@ -95,7 +96,8 @@ describe('Informer over restarts of the API server', () => {
     await cp(backup, data, { recursive: true });
     await sandbox.controlPlane.start('etcd');
     await sandbox.controlPlane.start('kube-apiserver');
-    // The server lets a watch wait that asks for a version of the future. Only its silence tells.
+    // The server does not answer a watch that asks for a version in the future. Only the missing events show
+    // it.
     await until('the store is the server’s list', async () => {
       await clock.advance(10_000);
       return mirror!.agree(truth);

@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await mirror.stop();
   expect(mirror.complaints).toEqual([]);
-  // Nothing of ours holds a connection any more.
+  // The operator's code holds no connection any more.
   await until('all connections are closed', async () => (await proxy.connections()) === 0);
   await proxy.stop();
 });
@@ -52,7 +52,10 @@ const remove = (name: string) =>
 const watching = (options: ConstructorParameters<typeof Mirror>[3] = {}) =>
   new Mirror(kubeConfigFor(proxy.url), builtin.ConfigMap, namespace, options);
 
-/** Resolves when the present objects have been listed and the watch is open: faults now happen to a watch. */
+/**
+ * Resolves when the existing objects have been listed and the watch is open, so that later faults happen to a
+ * watch.
+ */
 async function watch(options?: Parameters<typeof watching>[0]): Promise<void> {
   mirror = watching(options);
   await agree();
@@ -61,7 +64,7 @@ async function watch(options?: Parameters<typeof watching>[0]): Promise<void> {
 
 const agree = () => until('the store is the server’s list', () => mirror.agree(truth));
 
-/** Everything that can happen to an object while the watch is disconnected. */
+/** Makes every kind of change to objects while the watch is disconnected. */
 async function changes(): Promise<void> {
   await Promise.all([put('changed', '2'), put('created'), remove('deleted'), remove('recreated')]);
   await put('recreated', '2');
@@ -69,7 +72,7 @@ async function changes(): Promise<void> {
 
 async function beginning(): Promise<void> {
   await Promise.all([put('changed'), put('deleted'), put('recreated'), put('left-alone')]);
-  await remove('created').catch(() => undefined); // of the test before
+  await remove('created').catch(() => undefined); // left by the previous test
 }
 
 const refuseAll = () => (proxy.fault = () => ({ type: 'reset' }));
@@ -117,14 +120,15 @@ describe('objects created, changed, deleted and recreated while', () => {
     const { length } = proxy.requests;
     await clock.advance(1);
     await until('it watches again', () => proxy.requests.length > length);
-    expect(proxy.requests.slice(length).join()).toContain('resourceVersion='); // from where it was, no list
+    // continues from its last version, without a list
+    expect(proxy.requests.slice(length).join()).toContain('resourceVersion=');
     await until('the frozen connection is closed', () => proxy.openWatches === 1);
     expect(mirror.informer.idleFor()).toBeLessThanOrEqual(WATCH_IDLE_TIMEOUT);
     await agree();
     expect(mirror.failures).toEqual([]);
   });
 
-  test('the server accepts connections and says nothing', async () => {
+  test('the server accepts connections and does not answer', async () => {
     const clock = new ManualClock();
     await beginning();
     await watch({ clock });
@@ -138,7 +142,7 @@ describe('objects created, changed, deleted and recreated while', () => {
     await clock.advance(30_000);
     await until('that is given up too', () => mirror.failures.length > 1);
     mend();
-    // The informer may have asked again before the server was mended, and may have to pause again.
+    // The informer may have retried before the server was repaired, and may have to back off again.
     await until('the store is the server’s list', async () => {
       await clock.advance(10_000);
       return mirror.agree(truth);
@@ -184,8 +188,8 @@ describe('a server that answers', () => {
     await until('it was asked', () => asked.length > 0);
     await agree();
     const pauses = asked.slice(1).map((at, index) => at - asked[index]!);
-    // The informer pauses after it has the answer, which is after this process has noted the request, however late that
-    // is. A timer may be a few milliseconds early.
+    // The informer backs off after it has the answer, and this process may note the request late. A timer may
+    // be a few milliseconds early.
     if (fault.type !== 'slow')
       for (const pause of pauses.slice(0, 2)) expect(pause).toBeGreaterThanOrEqual((atLeast || 100) - 20);
   });

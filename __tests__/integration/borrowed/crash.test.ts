@@ -7,8 +7,8 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// kill -9 of the operator at each request of the life of one HubEntity: nothing is written twice, `previous` is right, and a
-// label of a person is never lost.
+// kill -9 of the operator at each request in the life of one HubEntity: nothing is written twice, `previous`
+// is right, and a label that a user added is never lost.
 
 const HUB = 'villa';
 const MOWER = 'lawn_mower.mower_can_mow';
@@ -19,13 +19,19 @@ let operator: TestOperator;
 let proxy: ApiProxy;
 let recorder: HubRecorder;
 let client: HubClient;
-/** Where the operator is killed next; undefined: nowhere. */
+/**
+ * The request at which the operator is killed next, and whether it is killed before or after the request;
+ * undefined for no kill.
+ */
 let point: { readonly at: string; readonly isSent: boolean } | undefined;
-/** Nothing passes from the moment at which the operator is killed until it is started again. */
+/** From the kill of the operator until its restart, the proxy drops all requests. */
 let struck = false;
 let killed = false;
 
-/** A request to the API server, or a command to the hub, is about to be sent, or was. */
+/**
+ * Kills the operator if this request to the API server, or this command to the hub, is the chosen point.
+ * Called before and after each of them.
+ */
 async function strike(at: string, isSent: boolean): Promise<'on' | 'drop'> {
   if (struck) return 'drop';
   if (point?.at !== at || point.isSent !== isSent) return 'on';
@@ -108,7 +114,7 @@ const points = [
 const cuts = points.flatMap((at) => [false, true].map((isSent) => [at, isSent] as const));
 
 test.each(cuts)(
-  'killed at %s, sent: %s: the settings arrive, and the former ones are known',
+  'killed at %s, sent: %s: the settings arrive, and the former ones are recorded',
   async (at, isSent) => {
     recorder.sent.length = 0;
     await crashAt(at, isSent, () =>
@@ -143,7 +149,7 @@ test.each([
   ['PATCH resource', false],
   ['PATCH resource', true],
 ] as const)(
-  'killed at the deletion at %s, sent: %s: the former settings are put back',
+  'killed at the deletion at %s, sent: %s: the former settings are restored',
   async (at, isSent) => {
     await home.apply(
       entity(HUB, 'mower', { select: { entityId: MOWER }, name: 'Shaun', labels: ['Energy'] }),

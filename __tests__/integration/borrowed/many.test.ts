@@ -15,7 +15,8 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// A home of 200 entities and 50 devices in German: each gets its settings by one command, and none is repeated.
+// A home of 200 entities and 50 devices with German names: each gets its settings by one command, and no
+// command is repeated.
 
 const HUB = 'villa';
 const PROXIED = 'example.org/proxied-hub';
@@ -24,7 +25,7 @@ const DEVICES = 50;
 const UPDATE = 'command config/entity_registry/update';
 const UPDATE_DEVICE = 'command config/device_registry/update';
 
-/** Entities without a device, so that each can have an area. */
+/** Entities without a device, so that each can have its own area. */
 const templates = Array.from(
   { length: 150 },
   (_, index) => `    - name: T ${index}\n      unique_id: t${index}\n      state: "1"`,

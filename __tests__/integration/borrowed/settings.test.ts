@@ -54,7 +54,7 @@ const unique = (integration: string, domain: string, uniqueId: string) => ({
 });
 const demo = (id: string) => ({ identifier: { integration: 'demo', id } });
 
-/** As a person changes it in the hub's UI. */
+/** Changes an entity as a user does in the hub's UI. */
 const change = (entityId: string, fields: object) =>
   client.connection.command('config/entity_registry/update', { entity_id: entityId, ...fields });
 
@@ -65,7 +65,7 @@ async function becomes(entityId: string, settings: object): Promise<void> {
   });
 }
 
-/** The hub's own words about refused commands. */
+/** Returns the hub's log records of refused commands. */
 async function refusals(): Promise<readonly string[]> {
   const records = await client.connection.command('system_log/list');
   return records
@@ -77,7 +77,7 @@ describe('settings of entities', () => {
   const mower = 'lawn_mower.mower_can_mow';
   const select = unique('kitchen_sink', 'lawn_mower', 'kitchen_sink_mower_001');
 
-  test('each setting arrives, and the former ones are put back when the resource goes', async () => {
+  test('each setting arrives, and the former values are restored when the resource is deleted', async () => {
     const before = await inHub(mower);
     await change(mower, { labels: ['energy'], aliases: [null, 'Bert'], icon: 'mdi:sheep' });
     const former = await settingsOf(mower);
@@ -126,7 +126,7 @@ describe('settings of entities', () => {
     expect(await inHub(mower)).toMatchObject({ id: before.id, hasOwnAlias: true });
   });
 
-  test('a setting that leaves the spec is put back, unless a person has changed it since', async () => {
+  test('a setting that is removed from the spec gets its former value back, unless a user has changed it since', async () => {
     const dock = 'lawn_mower.mower_can_dock';
     await change(dock, { name: 'Docker' });
     await home.apply(
@@ -170,7 +170,7 @@ describe('settings of entities', () => {
     );
   });
 
-  test('the resource follows an entity that a person renames', async () => {
+  test('the resource follows an entity that a user renames', async () => {
     await change('lawn_mower.mower_can_pause', { new_entity_id: 'lawn_mower.paul' });
     await until('status has the new id', async () => {
       expect(await statusOf('hubentity', 'pause')).toMatchObject({ entityId: 'lawn_mower.paul' });
@@ -184,7 +184,7 @@ describe('settings of entities', () => {
     await change('lawn_mower.paul', { new_entity_id: 'lawn_mower.mower_can_pause' });
   });
 
-  test('unit and precision are put among the options of a sensor, and a light has none', async () => {
+  test('unit and precision are set in the options of a sensor, and a light has neither', async () => {
     await home.apply(
       entity(HUB, 'outside', {
         select: unique('demo', 'sensor', 'sensor_1'),
@@ -202,7 +202,7 @@ describe('settings of entities', () => {
     await home.delete('hubentity', 'light');
   });
 
-  test('an entity without a name of its own has the area of its device: the resource says so, and sends nothing', async () => {
+  test('an entity without a name of its own has the area of its device: the resource reports that, and sends nothing', async () => {
     const lights = 'light.kitchen_lights';
     const before = await refusals();
     await home.apply(
@@ -233,7 +233,7 @@ describe('settings of entities', () => {
     expect(await refusals()).toEqual(before);
   });
 
-  test('a selector waits for its entity, and says when several fit, or when the entity has no unique id', async () => {
+  test('a selector waits for its entity, and reports when several match or when the entity has no unique id', async () => {
     await home.apply(
       entity(HUB, 'absent', { select: unique('demo', 'light', 'light_99'), name: 'X' }),
       entity(HUB, 'plain', { select: { entityId: 'zone.home' }, name: 'X' }),
@@ -255,7 +255,7 @@ describe('settings of entities', () => {
     for (const name of ['absent', 'plain', 'one', 'several']) await home.delete('hubentity', name);
   });
 
-  test('two resources with one entity: the first has it, and the second takes over when that goes', async () => {
+  test('two resources for one entity: the first has it, and the second takes over when the first is deleted', async () => {
     const stop = 'lawn_mower.mower_can_stop';
     const one = unique('kitchen_sink', 'lawn_mower', 'kitchen_sink_mower_007');
     await home.apply(entity(HUB, 'first', { select: one, name: 'First' }));
@@ -271,7 +271,7 @@ describe('settings of entities', () => {
     expect(await settingsOf(stop)).toMatchObject({ name: null });
   });
 
-  test('a resource that is renamed in Git keeps the settings, and the former ones for later', async () => {
+  test('a resource that is renamed in Git keeps the settings, and the record of the former ones', async () => {
     const all = 'lawn_mower.mower_can_do_all';
     await change(all, { name: 'Person’s' });
     const one = { select: { entityId: all }, name: 'All' };
@@ -298,7 +298,7 @@ describe('settings of entities', () => {
 });
 
 describe('settings of devices', () => {
-  test('name, area and labels arrive, also for its entities, and are put back', async () => {
+  test('name, area and labels arrive, also for its entities, and are restored', async () => {
     await home.apply(
       device(HUB, 'office', {
         select: demo('light_4'),

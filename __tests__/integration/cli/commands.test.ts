@@ -45,7 +45,7 @@ describe('kubectl hub', () => {
     await home.delete('hubarea', 'kitchen');
   });
 
-  test('sync has resources reconciled again', async () => {
+  test('sync triggers a reconcile of resources', async () => {
     const { code, stdout } = await run('sync', 'haauto/wake', 'halb/night');
     expect(stdout.split('\n').sort()).toEqual([
       '',
@@ -59,7 +59,7 @@ describe('kubectl hub', () => {
     });
   });
 
-  test('suspend leaves a resource alone until resume', async () => {
+  test('suspend pauses a resource until resume', async () => {
     expect(await run('suspend', 'halb/night')).toMatchObject({ code: 0 });
     expect(await home.condition('hublabel', 'night', 'Suspended')).toMatchObject({ status: 'True' });
     expect((await run('status')).stdout).toContain('HubLabel  0 of 1 Ready, 1 suspended');
@@ -105,17 +105,17 @@ describe('kubectl hub', () => {
 
 describe('kubectl hub validate', () => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
-    'leaves no process behind that reads a text when %s ends it',
+    'leaves no process behind that parses a text when %s ends it',
     async (signal) => {
       const folder = await mkdtemp(join(tmpdir(), 'validate-'));
       try {
-        // Each quote is a mistake: the text takes seconds to read.
+        // Each quote is a syntax error, so that the text takes seconds to parse.
         const file = join(folder, 'slow.yaml');
         await writeFile(file, `a: [\n${"'\n".repeat(240_000)}`);
         const command = spawn(process.execPath, [BUNDLE, 'validate', file], { stdio: 'ignore' });
         const ended = once(command, 'exit');
         const [reader] = await until('the text is being read', () => childrenOf(command.pid!));
-        // A stopped process cannot end by itself.
+        // A stopped process cannot end itself.
         process.kill(reader!, 'SIGSTOP');
         command.kill(signal);
         expect(await ended).toEqual([null, signal]);
@@ -127,7 +127,7 @@ describe('kubectl hub validate', () => {
   );
 });
 
-/** The ids of the processes that a process has started; undefined: it has none. */
+/** Returns the ids of the processes that a process has started, or undefined when it has none. */
 async function childrenOf(pid: number): Promise<readonly number[] | undefined> {
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout === '' ? undefined : stdout.trim().split('\n').map(Number);

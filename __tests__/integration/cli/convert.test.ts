@@ -29,7 +29,7 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** The command as it ships, without a cluster. */
+/** Runs the bundled command without a cluster. */
 function convert(from: string, to: string, ...options: readonly string[]): Promise<Ran> {
   const args = [
     BUNDLE,
@@ -56,7 +56,10 @@ interface State {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** The entities of the configuration, by id, with all that does not change while a hub runs; and the themes. */
+/**
+ * Returns the entities of the configuration by id, with everything that does not change while a hub runs, and
+ * the themes.
+ */
 async function effectOf(client: HubClient) {
   const states = await client.rest.get('/api/states', { answer: unchecked<readonly State[]>() });
   const entities = states
@@ -106,7 +109,7 @@ describe('kubectl hub convert', () => {
     }
   });
 
-  test('what a person has changed in the files stays, and a broken file is named', async () => {
+  test('a user’s changes in the files stay, and a broken file is named', async () => {
     await writeHome(join(folder, 'mine'), SMALL_HOME);
     expect((await convert('mine', 'mine-git', '-n', 'home')).code).toBe(0);
     const again = await convert('mine', 'mine-git', '-n', 'home');
@@ -133,7 +136,7 @@ describe('kubectl hub convert', () => {
     ]);
   });
 
-  test('a configuration.yaml that is too long has a way out, which is one', async () => {
+  test('a configuration.yaml that is too long is reported with a remedy that works', async () => {
     const sections = Array.from(
       { length: 9_000 },
       (_, index) => `  room_${index}: {name: "${'n'.repeat(40)}"}\n`,
@@ -163,7 +166,7 @@ describe('kubectl hub convert', () => {
     expect(names).toHaveLength(4);
   });
 
-  test('a home of 120 files and 1.2 MB is converted in three seconds of the processor', async () => {
+  test('a home of 120 files and 1.2 MB is converted in three seconds of processor time', async () => {
     await writeHome(join(folder, 'large'), homeInFolders(20, 11_000));
     const before = await cpuSecondsOfEnded();
     const { code, stdout, stderr } = await convert('large', 'large-git', '-o', 'json');

@@ -16,7 +16,10 @@ beforeAll(async () => {
   await home.ready('hublabel', 'night');
 });
 
-/** The lines about the hub and the resources of this file; other tests may change the cluster's own. */
+/**
+ * Returns the lines about the hub and the resources of this file. Lines about the cluster are left out, since
+ * other tests may change it.
+ */
 async function faults(): Promise<readonly string[]> {
   const { stdout } = await kubectlHub(home.namespace, ['doctor', '-o', 'json']);
   const findings = JSON.parse(stdout) as { verdict: string; subject: string; check: string }[];
@@ -26,7 +29,7 @@ async function faults(): Promise<readonly string[]> {
 }
 
 describe('kubectl hub doctor', () => {
-  test('finds nothing in a hub and resources that are well', async () => {
+  test('finds no fault in a hub and resources that have none', async () => {
     expect(await faults()).toEqual([]);
     const { stdout } = await kubectlHub(home.namespace, ['doctor', 'villa', '--all']);
     for (const check of ['token', 'bans', 'includes', 'recovery and safe mode', 'clock', 'orphans'])

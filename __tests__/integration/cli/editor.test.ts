@@ -9,13 +9,14 @@ import { Home } from '../../cluster/home';
 import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
 
-// Objects of the hub's own editor come into Git and under the operator, and stay as they are, to the byte.
+// Objects that were saved by the hub's own editor are exported to Git and adopted by the operator. Their
+// files stay equal to the byte.
 
 const found = findBrowser();
 const inBrowser = 'path' in found ? describe : describe.skip;
 const skipped = 'path' in found ? '' : ` (skipped: ${found.obstacle})`;
 
-/** Entities that can be chosen in the editor. */
+/** Entities that a user can choose in the editor. */
 const ENTITIES = `
 sun:
 template:
@@ -47,7 +48,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await villa?.dispose();
   });
 
-  /** The button of the page, then in the dialog that asks for a name. */
+  /** Clicks the button of the page, then the one in the dialog that asks for a name. */
   async function save(name: string): Promise<void> {
     await hub.click('Save');
     await hub.page.getByRole('textbox', { name: 'Name*' }).fill(name);
@@ -55,7 +56,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await saved();
   }
 
-  /** The address of a saved object has its id. */
+  /** The address of the page has the id once the object is saved. */
   const saved = () => hub.page.waitForURL(/\/edit\/(?!new)/);
 
   async function addLamp(): Promise<void> {
@@ -67,7 +68,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await hub.choose(/^Lamp Light/);
   }
 
-  /** The hub answers the editor before it loads an object. */
+  /** Waits until the hub has loaded the objects, because it answers the editor before that. */
   async function allLoaded(...entityIds: readonly string[]): Promise<void> {
     const { process, token } = villa;
     const rest = new RestClient({ url: process.url, token, clock: systemClock, redact: redactor([]) });
@@ -90,7 +91,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
     await hub.choose(/^Hall /);
     await hub.click('Add target');
     await hub.choose(/^Lamp Light/);
-    await hub.click('Save'); // it is named after its blueprint
+    await hub.click('Save'); // the dialog suggests the name of the blueprint
     await saved();
 
     await hub.goto('/config/script/edit/new');
@@ -109,7 +110,7 @@ inBrowser(`the hub’s editor in a browser${skipped}`, () => {
       expect.objectContaining({ use_blueprint: expect.any(Object) as unknown }),
     ]);
     expect(scripts).toEqual({ good_night: expect.objectContaining({ alias: 'Good night' }) as unknown });
-    // All attributes of the moment, and a key that only the editor uses.
+    // A saved scene has all current attributes, and a key that only the editor uses.
     const lamp = expect.objectContaining({ state: 'on', friendly_name: 'Lamp', brightness: 128 }) as unknown;
     const metadata = { 'light.lamp': { entity_only: true } };
     expect(scenes).toEqual([expect.objectContaining({ entities: { 'light.lamp': lamp }, metadata })]);

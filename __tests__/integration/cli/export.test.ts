@@ -49,7 +49,7 @@ const values = {
   text: 'long \n'.repeat(500),
 };
 const actions = [EDITOR_ACTION, { event: 'x', event_data: values }];
-/** As people write them; the others are as the editor makes them. */
+/** Ids that users write; the others are like those of the editor. */
 const IDS = ['Bad Zimmer 1', '光', 'a/b', '🛋', '100%'];
 const automation = (index: number) =>
   editorAutomation({
@@ -58,7 +58,7 @@ const automation = (index: number) =>
     isFromBlueprint: index % 5 === 0,
     actions,
   });
-/** One in 200 from a blueprint: the hub parses its whole file for each of these. */
+/** One automation in 200 uses a blueprint. The hub parses its whole file for each of those. */
 const shortAutomation = (index: number) =>
   editorAutomation({ id: String(ID + index), alias: nameOf(index), isFromBlueprint: index % 200 === 0 });
 const list = <T>(length: number, make: (index: number) => T): T[] =>
@@ -75,7 +75,7 @@ const scene = (index: number) => ({
 });
 
 describe('kubectl hub export', () => {
-  test('200 objects of the editor become files within 10 s of the hub’s time; applied they are Ready, and the hub is not written to', async () => {
+  test('200 objects of the editor become files within 10 s of the hub’s processor time; when they are applied they are Ready, and nothing is written to the hub', async () => {
     const villa = await hubWith({
       'automations.yaml': JSON.stringify(list(100, automation)),
       'scripts.yaml': JSON.stringify(Object.fromEntries(list(40, script))),
@@ -117,7 +117,7 @@ describe('kubectl hub export', () => {
 
     const stored = await villa.stored();
     await startTestOperator(home.namespace, { settings: { ALLOW_LOCAL_HUBS: 'true' } });
-    // The hub of the sandbox lacks the package of Google Translate, and says so of its entry.
+    // The hub of the sandbox lacks the package of Google Translate, and its entry reports that.
     const usable = written.filter(({ name }) => !name.startsWith('google-translate'));
     expect(await villa.adopt(home, villa.path('villa'), usable)).toEqual([]);
     for (const { kind, name } of usable.filter(({ kind }) => kind !== 'HubIntegration'))
@@ -158,7 +158,8 @@ homeassistant:
     const { code, stdout, written, notExpressed, contents } = await cabin.export(home.namespace, 'cabin');
     const automations = written.filter(({ kind }) => kind === 'HubAutomation').map(({ path }) => path);
     expect(automations.sort()).toEqual(['automations/twin-2.yaml', 'automations/twin.yaml']);
-    // The hub numbers the second one in its file, whose id comes first.
+    // Both objects get the same file name. The export numbers the second one in the hub's file, although its
+    // id comes first.
     expect(contents['automations/twin-2.yaml']).toContain('hubId: a/b');
     const reasons = Object.fromEntries(notExpressed.map(({ object, reason }) => [object, reason]));
     expect(reasons).toMatchObject({
@@ -191,7 +192,7 @@ homeassistant:
       reason: expect.stringContaining('gone from the YAML') as string,
     });
     expect(gone.filter(({ object }) => object.startsWith('automation.twin'))).toHaveLength(2);
-    // The hub has loaded the secret into memory, from which some definitions are read.
+    // The hub has the value of the secret in memory, from which some definitions are exported.
     const stored = "- id: '1'\n  alias: Twin\n  triggers: []\n  actions:\n    - event: !secret pin\n";
     await writeFile(join(cabin.process.configDir, 'automations.yaml'), stored);
     const later = await cabin.export(home.namespace, 'later');
@@ -205,7 +206,7 @@ homeassistant:
     expect(everything).not.toContain('4711');
   });
 
-  test('2,000 automations become files within 60 s of the hub’s time', async () => {
+  test('2,000 automations become files within 60 s of the hub’s processor time', async () => {
     const castle = await hubWith({ 'automations.yaml': JSON.stringify(list(2_000, shortAutomation)) });
     const before = await cpuSeconds(castle.process.pid!);
     const { written, contents } = await castle.export(home.namespace, 'castle');
@@ -215,7 +216,7 @@ homeassistant:
     expect(blueprints).toHaveLength(10);
   });
 
-  test('a copy of the files of the hub tells the ids of a person: the hub reads its file once, and the export is the same', async () => {
+  test('with a copy of the hub’s files the export knows which ids a user wrote: the hub reads its file once, and the export is the same', async () => {
     const written = (index: number) => ({
       ...editorAutomation({
         id: `Light ${index}`,
@@ -251,7 +252,8 @@ homeassistant:
       recorder.sent.length = 0;
       const copy = `--config=${manor.process.configDir}`;
       const once = await manor.export(home.namespace, 'from-copy', recorder.url, copy);
-      // The one from a blueprint, that of the package, and a script, which shows whether the hub can read the file.
+      // Three reads remain: the automation with a blueprint, the one in a package, and a script, which shows
+      // whether the hub can read the file.
       expect(reads().length).toBeLessThan(5);
       expect(once).toMatchObject({ contents: before, notExpressed });
       expect(notExpressed.map(({ object }) => object)).toEqual(['automation.of_a_package']);

@@ -53,7 +53,7 @@ describe('kubectl hub diff', () => {
     scene('villa', 'dusk'),
   ];
 
-  test('says what is created, and nothing once it is there', async () => {
+  test('says what will be created, and nothing after it was created', async () => {
     const path = await file('all.yaml', ...resources());
     const before = await diff(path);
     expect(before.diffs.map(({ name, cluster, hub }) => [name, cluster?.action, hub?.action])).toEqual([
@@ -92,7 +92,7 @@ describe('kubectl hub diff', () => {
     expect((await diff(join(folder, 'all.yaml'))).diffs).toEqual([]);
   });
 
-  test('says what the operator does not do, and what it does besides', async () => {
+  test('says what the operator does not do, and what it does in addition', async () => {
     const dusk = scene('villa', 'dusk', { name: 'Dawn' });
     const annotations = { [userAnnotations.dryRun]: 'true' };
     const path = await file(
@@ -152,7 +152,7 @@ describe('kubectl hub diff', () => {
           notes: ['The answers in configuration change: the hub’s forms are answered again.'],
         },
       },
-      { name: 'another', hub: { action: 'create' } }, // the entry is that of the first one
+      { name: 'another', hub: { action: 'create' } }, // the entry belongs to the first resource
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('kubectl hub diff', () => {
 });
 
 describe('kubectl hub pull', () => {
-  test('an edit in the hub is taken over into the file, and the next diff is empty', async () => {
+  test('an edit in the hub is copied into the file, and the next diff is empty', async () => {
     const path = join(folder, 'pulled.yaml');
     await writeFile(
       path,
@@ -223,7 +223,7 @@ spec:
     expect(diffs).toMatchObject([{ cluster: { action: 'update' }, hub: { action: 'none' } }]);
   });
 
-  test('a file that is older than the cluster, or has another resource, is not called equal', async () => {
+  test('a file that is older than the cluster, or contains another resource, is not reported as equal', async () => {
     const path = join(folder, 'older.yaml');
     const spec = { hubRef: { name: 'villa' }, level: 2, name: 'Attic' };
     const floor = { apiVersion: GROUP_VERSION, kind: 'HubFloor', metadata: { name: 'attic' }, spec };
@@ -279,7 +279,7 @@ spec:
   });
 
   test('without a file it prints the resource as the hub has it', async () => {
-    expect(await run('sync', 'hafl/attic')).toMatchObject({ code: 0 }); // which sets an annotation
+    expect(await run('sync', 'hafl/attic')).toMatchObject({ code: 0 }); // sync sets an annotation
     const { stdout, code } = await run('pull', 'hafl/attic');
     expect(stdout).toBe(
       `apiVersion: ${GROUP_VERSION}\nkind: HubFloor\nmetadata:\n  name: attic\nspec:\n  hubRef:\n    name: villa\n  level: 2\n  name: Attic\n`,
@@ -287,7 +287,7 @@ spec:
     expect(code).toBe(0);
     const [id] = [...(await client.registries.floor.entries()).keys()];
     await home.change('hubfloor', 'attic', { driftPolicy: 'Warn' });
-    await home.ready('hubfloor', 'attic'); // else the operator may correct it
+    await home.ready('hubfloor', 'attic'); // otherwise the operator may revert the change first
     await client.connection.command('config/floor_registry/update', { floor_id: id!, level: 7 });
     await home.ready('hubfloor', 'attic', { status: 'False', reason: 'DriftDetected' });
     expect((await run('pull', 'hafl/attic')).stdout).toContain('level: 7\n');

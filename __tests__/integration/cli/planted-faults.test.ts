@@ -21,7 +21,8 @@ import { OwnCluster } from '../deploy/own-cluster';
 import { getBanned } from '../hub/hub-in-sandbox';
 import '../../cluster/hub-commands';
 
-// An API server of these tests alone, since they break the installation; its operator has no pod, so nothing is repaired.
+// A separate API server, since these tests break the installation. The operator has no pod, so that it
+// repairs nothing.
 
 let cluster: OwnCluster;
 
@@ -42,7 +43,7 @@ const apply = (...items: readonly object[]) =>
     JSON.stringify({ apiVersion: 'v1', kind: 'List', items }),
   );
 
-/** All faults but those of resources that no operator has looked at. */
+/** Returns all faults except those of resources that no operator has reconciled. */
 async function faults(...args: readonly string[]): Promise<readonly string[]> {
   const access = args.some((arg) => arg.startsWith('--kubeconfig'))
     ? []
@@ -54,14 +55,14 @@ async function faults(...args: readonly string[]): Promise<readonly string[]> {
     .map(({ subject, check, message }) => `${subject}: ${check}: ${message}`);
 }
 
-/** In the order of {@link sorted}. */
+/** Matchers for faults, in the order of {@link sorted}. */
 const containing = (parts: readonly string[]) =>
   sorted(parts).map((part) => expect.stringContaining(part) as string);
 const sorted = (texts: readonly string[]) => [...texts].sort();
 const ofHub = (found: readonly string[]) => found.filter((each) => each.startsWith('Hub '));
 
 describe('kubectl hub doctor', () => {
-  test('names what is planted in an installation and its resources', async () => {
+  test('names the planted faults of an installation and its resources', async () => {
     const page = createServer((_, response) => response.end('<h1>A printer</h1>'));
     const printer = await listening(page);
     await apply(
@@ -131,7 +132,7 @@ describe('kubectl hub doctor', () => {
     );
   });
 
-  test('names what is planted in a hub', async () => {
+  test('names the planted faults of a hub', async () => {
     const { directory, token } = await onboardedVolume();
     const attic = await HubProcess.create(directory);
     const client = new HubClient({ url: attic.url, token, clock: systemClock, log: silentLog });
@@ -182,7 +183,7 @@ describe('kubectl hub doctor', () => {
       ]);
       await apply(secret('attic-token', { token: 'wrong' }));
       expect(await faultsOfAttic()).toEqual([expect.stringContaining('token: the hub rejected the token')]);
-      // That was a failed login from this address.
+      // The attempt counted as a failed login from this address.
       await apply(secret('attic-token', { token }));
       expect(await faultsOfAttic()).toEqual([
         expect.stringContaining('bans: the hub has banned the address of the operator'),
@@ -206,7 +207,7 @@ describe('kubectl hub doctor', () => {
   });
 });
 
-/** The API server knows of a binding, or that it is gone, some time after it has stored that. */
+/** The API server applies a binding, or its removal, some time after it was stored. */
 function untilMay(answer: 'yes' | 'no', account: string, verb: string, resource: string): Promise<true> {
   return until(`${account} may ${verb} ${resource}: ${answer}`, async () => {
     const { stdout } = await cluster.kubectl(['auth', 'can-i', verb, resource, `--as=${account}`]);
@@ -214,13 +215,13 @@ function untilMay(answer: 'yes' | 'no', account: string, verb: string, resource:
   });
 }
 
-/** The address of a server, once it listens. */
+/** Starts a server. Returns its address when it listens. */
 async function listening(server: Server): Promise<string> {
   await promisify<number, string>(server.listen.bind(server))(0, '127.0.0.1');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A kubeconfig with a token of a service account. */
+/** Returns a kubeconfig with a token of a service account. */
 async function kubeconfigOf(account: string): Promise<string> {
   const text = await cluster.must(['config', 'view', '--raw', '--minify', '--output=json']);
   const config = JSON.parse(text) as { users: object[]; contexts: { context: { user: string } }[] };

@@ -16,7 +16,8 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { randomNumbers, seed } from '../../seed';
 
-// `kubectl hub diff` is asked about random changes, in the files and in the hub; then the operator is watched making them.
+// Makes random changes in files and in the hub, asks `kubectl hub diff` about them, and compares its answer
+// with the operator's actions.
 
 const ENTITY_TYPES = { automation: automations, scene: scenes, script: scripts };
 const REGISTRIES = {
@@ -62,27 +63,30 @@ const resources: Manifest[] = [
   scene('villa', 'film'),
 ];
 
-/** `edited`: for registry entries, a field that no spec here has. `renamed`: the name, which every spec has. */
+/**
+ * A change in the hub. `edited` changes a field of a registry entry that no spec here sets, `renamed` the
+ * name, which every spec sets.
+ */
 type Edit = 'edited' | 'renamed' | 'removed';
 
-/** A change of one resource: other fields of its spec, an edit of its object in the hub, or both. */
+/** A change for one resource: other fields of its spec, an edit of its object in the hub, or both. */
 interface Change {
   readonly spec?: Fields;
   readonly inHub?: Edit;
 }
 
 const either = { driftPolicy: 'Warn' };
-/** Two resources may draw it: each gets another one. */
+/** Placeholder for a new id, since two resources may draw this change and need different ids. */
 const ANOTHER_ID = 'another_id';
 const changes: Readonly<Record<string, readonly Change[]>> = {
   HubAutomation: [
     { spec: { alias: 'Another name' } },
     { spec: { description: 'by day' } },
-    { spec: { description: '', mode: 'single' } }, // means the same as none
+    { spec: { description: '', mode: 'single' } }, // equal to the default
     { spec: { mode: 'queued', max: 3 } },
     { spec: { mode: 'queued', max: 10 } },
     { spec: { conditions: [{ condition: 'sun', after: 'sunset' }] } },
-    { spec: { conditions: [5] } }, // the hub would refuse it
+    { spec: { conditions: [5] } }, // the hub would refuse this condition
     { spec: { enabled: false } },
     { spec: { enabled: true } },
     { spec: { suspend: true, alias: 'Suspended' } },
@@ -94,7 +98,8 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   ],
   HubScript: [
     { spec: { alias: 'Another name' } },
-    { spec: { sequence: [{ service: 'light.turn_on', target: { entity_id: ['light.a'] } }] } }, // the same
+    // equal in the new syntax
+    { spec: { sequence: [{ service: 'light.turn_on', target: { entity_id: ['light.a'] } }] } },
     { spec: { sequence: [{ delay: 5 }] } },
     { spec: { fields: { a: { name: 'A' } } } },
     { inHub: 'edited' },
@@ -124,7 +129,7 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   ],
   HubArea: [
     { spec: { aliases: ['wash', 'Spa'] } },
-    { spec: { floorName: 'Nowhere' } }, // it waits for that
+    { spec: { floorName: 'Nowhere' } }, // the resource waits for that floor
     { spec: { name: 'Bathroom', labels: [] } },
     { inHub: 'renamed', spec: either },
   ],
@@ -141,7 +146,7 @@ const typeOf = ({ kind }: Manifest) => kind.slice('Hub'.length).toLowerCase() as
 const isEntity = (type: ConfigEntityKind | Registry): type is ConfigEntityKind => type in ENTITY_TYPES;
 const objectId = ({ metadata, spec }: Manifest) => (spec['id'] as string | undefined) ?? metadata.name;
 
-/** The entry in the registry of the hub that belongs to the resource. */
+/** Returns the entry in the hub's registry that belongs to the resource. */
 async function entryOf(type: Registry, { kind, metadata }: Manifest): Promise<Fields | undefined> {
   const { status } = await home.get(kind, metadata.name);
   const listed = await client.connection.command(`${REGISTRIES[type]}/list` as 'zone/list');
@@ -156,7 +161,7 @@ async function objectOf(resource: Manifest): Promise<Fields | undefined> {
   return isEntity(type) ? client.entities.read(type, objectId(resource)) : entryOf(type, resource);
 }
 
-/** Another client than the operator, which does not run now. */
+/** Changes the object in the hub as another client. The operator is stopped. */
 async function changeInHub(resource: Manifest, how: Edit): Promise<void> {
   const type = typeOf(resource);
   const before = (await objectOf(resource))!;
@@ -180,7 +185,7 @@ async function changeInHub(resource: Manifest, how: Edit): Promise<void> {
   const { id: _, ...payload } = before;
   const edited = { ...payload, [type === 'scene' ? 'name' : 'alias']: 'Edited in the browser' };
   await client.entities.write(type, id, edited);
-  if (type === 'scene') return; // it is read from the file
+  if (type === 'scene') return; // scenes are read from the file
   const { entity_id: entityId } = (await client.entityRegistry.findNow(type, id))!;
   await until(
     `the hub runs ${id} as it was edited`,
@@ -206,7 +211,7 @@ async function preview(applied: readonly Manifest[]) {
   return { code, previews: JSON.parse(stdout) as readonly Preview[] };
 }
 
-/** Until the operator has looked at the resource, and has done all that it is going to do. */
+/** Waits until the operator has reconciled the resource and made all its changes. */
 async function settled({ kind, metadata: { name }, spec }: Manifest, round: number, hub: Preview['hub']) {
   if (spec['suspend'])
     return void (await until(`${kind} ${name} is suspended`, () => home.condition(kind, name, 'Suspended')));
@@ -219,7 +224,7 @@ async function settled({ kind, metadata: { name }, spec }: Manifest, round: numb
   await home.ready(kind, name, { status: stays ? 'False' : 'True' });
 }
 
-/** The fields that differ between two states of an object. */
+/** Returns the fields that differ between two states of an object. */
 function changedFields(resource: Manifest, before: Fields, after: Fields): readonly string[] {
   const type = typeOf(resource);
   if (isEntity(type)) {
@@ -249,7 +254,7 @@ test(`diff says of 50 random changes what the operator then does (SEED=${seed})`
     const previewOf = ({ kind, metadata }: Manifest) =>
       previews.find((each) => each.kind === kind && each.name === metadata.name)?.hub;
     expect(code).toBe(previews.length > 0 ? 1 : 0);
-    // Nothing was changed by looking.
+    // `kubectl hub diff` has changed nothing.
     expect(await Promise.all(changed.map(objectOf))).toEqual(before);
 
     await home.apply(...changed);
@@ -269,7 +274,7 @@ test(`diff says of 50 random changes what the operator then does (SEED=${seed})`
       expect({ ...what, fields: changedFields(resource, was!, is!) }).toEqual({ ...what, fields });
     }
 
-    // Back to the beginning, for the next changes.
+    // Restores the first state for the next changes.
     await home.apply(...resources);
     for (const { kind, metadata } of resources) await home.ready(kind, metadata.name);
   }

@@ -10,7 +10,8 @@ import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
 
-// The settings of entities and devices of a real hub come into files, and the files are compared with it again.
+// The settings of entities and devices of a real hub are exported into files, and the files are compared with
+// the hub.
 
 let home: Home;
 let villa: HubToExport;
@@ -58,7 +59,7 @@ const expose = (assistant: string, entityId: string, isExposed: boolean) =>
 
 const isSettings = (path: string) => path.startsWith('devices/') || path.startsWith('entities/');
 
-/** All that a person may do to them in the hub's UI. */
+/** Makes all changes to entities and devices that a user can make in the hub's UI. */
 async function customize(): Promise<void> {
   await setDevice('Kitchen Lights', { name_by_user: 'Ceiling lamp', area_id: 'kitchen', labels: ['energy'] });
   await setEntity('light.kitchen_lights', {
@@ -74,17 +75,17 @@ async function customize(): Promise<void> {
     options_domain: 'sensor',
     options: { unit_of_measurement: '°F', display_precision: 2 },
   });
-  // Values that the hub has by itself.
+  // Values that are equal to the hub's defaults.
   await expose('conversation', 'light.bed_light', true);
   await expose('conversation', 'lawn_mower.mower_can_pause', false);
   await setEntity('light.bed_light', { labels: ['managed_by_hub_operator'] });
-  // Unique ids and identifiers with the id of the config entry.
+  // The unique ids and identifiers of these contain the id of the config entry.
   await setDevice('Sun', { area_id: 'garden' });
   await setEntity('sensor.sun_next_dawn', { icon: 'mdi:weather-sunset-up' });
   await setEntity('todo.shopping_list', { icon: 'mdi:cart' });
 }
 
-test('the settings that a person has changed become files; applied they are Ready, and the hub is not written to', async () => {
+test('the settings that a user has changed become files; when they are applied they are Ready, and nothing is written to the hub', async () => {
   const untouched = await villa.export(home.namespace, 'untouched');
   expect(untouched.written.map(({ path }) => path).filter(isSettings)).toEqual([]);
   await customize();
@@ -156,7 +157,8 @@ spec:
   expect(compared).toMatchObject({ code: 0, stdout: expect.stringMatching(/, 0 would change/) as string });
 
   await startTestOperator(home.namespace, { settings: { ALLOW_LOCAL_HUBS: 'true' } });
-  // The hub of the sandbox lacks the package of Google Translate; the kitchen sink always asks for a new login.
+  // The hub of the sandbox lacks the package of Google Translate, and the kitchen sink always asks for a new
+  // login.
   const usable = written.filter(({ name }) => !/^(google-translate|kitchen-sink)/.test(name));
   expect(await villa.adopt(home, villa.path('villa'), usable)).toEqual([]);
   expect((await villa.export(home.namespace, 'again')).contents).toEqual(contents);
@@ -170,7 +172,7 @@ spec:
   await home.ready('hub', 'villa');
 });
 
-test('entities: what selects an entity and its device, as a table and to be copied', async () => {
+test('entities: prints the selectors of an entity and of its device, as a table and for copying', async () => {
   const { code, stdout } = await kubectlHub(home.namespace, ['entities', 'villa']);
   expect(code).toBe(0);
   const lines = stdout.split('\n').map((line) => line.split(/ {3,}/));
@@ -196,7 +198,7 @@ test('entities: what selects an entity and its device, as a table and to be copi
     select: { unique: { integration: 'demo', domain: 'light', uniqueId: 'light_3' } },
     deviceSelect: { identifier: { integration: 'demo', id: 'light_3' } },
   });
-  // A unique id with the id of the config entry.
+  // This unique id contains the id of the config entry.
   expect(listed.find(({ entity }) => entity === 'sensor.sun_next_dawn')).toMatchObject({
     select: {
       device: {
@@ -260,14 +262,14 @@ test('diff says what a resource waits for, and why it would be refused', async (
   });
 });
 
-test('diff says what the operator would write, and pull takes over what a person has changed', async () => {
+test('diff says what the operator would write, and pull copies a user’s change into the file', async () => {
   const file = villa.path('villa/devices/ceiling-lamp.light-kitchen-lights.yaml');
   const apply = () =>
     mustKubectl(['apply', '--server-side', `--filename=${file}`], { namespace: home.namespace });
   const compare = () => kubectlHub(home.namespace, ['diff', `--filename=${file}`]);
   const text = await readFile(file, 'utf8');
   await writeFile(file, `${text}  driftPolicy: Warn\n  areaName: Kitchen\n`);
-  // The light has no name of its own.
+  // The light has no name of its own, so the hub would refuse the area.
   const refused = await compare();
   expect(refused.stdout).toContain('hub: refused');
   expect(refused.stdout).toContain('set areaName in a HubDevice, or give the entity a name');

@@ -31,7 +31,7 @@ const resource = (name: string, given: Variables) => ({
   spec: { hubRef: { name: 'villa' }, alias: 'A', sequence: [], variables: given },
 });
 
-test('kubectl reads what export and pull write as it was', async () => {
+test('kubectl reads the original values in the files that export and pull write', async () => {
   const namespace = await freshNamespace('yaml');
   const given = fc.sample(variables, 150);
   const others = fc.sample(variables, 150);

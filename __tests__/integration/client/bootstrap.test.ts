@@ -56,7 +56,7 @@ afterAll(async () => {
   await hub.dispose();
 });
 
-// One hub lives through these in order, as it does through its bootstrap.
+// All tests use one hub, and follow the order of its bootstrap.
 describe('bootstrap of a real hub', () => {
   test('is unreachable before it has started', async () => {
     expect(await probeHealth(rest)).toEqual({
@@ -79,11 +79,11 @@ describe('bootstrap of a real hub', () => {
     expect(await createUser(rest, owner)).toBeUndefined();
   });
 
-  test('refuses a wrong password with a name of its own', async () => {
+  test('refuses a wrong password with an error class of its own', async () => {
     await expect(login(rest, { ...owner, password: 'wrong' }, systemClock)).rejects.toThrow(LoginFailed);
   });
 
-  test('goes on by logging in when it died before each step', async () => {
+  test('continues with a login when it was interrupted before each step', async () => {
     for (const step of LATER_STEPS) {
       const { accessToken } = await login(rest, owner, systemClock);
       await completeStep(rest, step, accessToken);
@@ -182,7 +182,7 @@ describe('an owner whose making was cut off', () => {
       try {
         isCut = await dieWhileMaking();
       } finally {
-        // This process was late, and the hub was through before its request was cut.
+        // This process was late, and the hub had finished before the request was aborted.
         if (!isCut) {
           fresh.close();
           await second.dispose();
@@ -202,11 +202,15 @@ describe('an owner whose making was cut off', () => {
     return connection;
   };
 
-  /** Asks for the owner, and dies before the hub is through with the password. Resolves with whether that was so. */
+  /**
+   * Requests the creation of the owner, and aborts before the hub has stored the password. Resolves with
+   * whether the hub is in that state.
+   */
   const dieWhileMaking = async (): Promise<boolean> => {
     await until('the password is stored, although its request was cut', async () => {
       await requestAndCut();
-      // On a busy machine the hub may not have read the request when it is cut: then it is sent again.
+      // On a busy machine the hub may not have read the request when it is aborted. Then the request is sent
+      // again.
       return until(
         'the password is stored',
         () => authorize(fresh, owner, systemClock).then(() => true),
@@ -244,7 +248,7 @@ describe('an owner whose making was cut off', () => {
     expect((await currentUser(again)).id).toBe(id);
   };
 
-  test('is finished as the only user', async () => {
+  test('is completed as the only user', async () => {
     const stranger = { ...owner, password: 'another one' };
     const means = { clock: systemClock, connect: connectAgain };
     await expect(resumeOwnerCreation(fresh, stranger, means)).rejects.toBeInstanceOf(LoginFailed);
@@ -252,7 +256,7 @@ describe('an owner whose making was cut off', () => {
     await expectOneOwner(connectAgain(session!));
   });
 
-  test('is finished also after another crash, between the stand-in and his name', async () => {
+  test('is also completed after a second crash, between the creation of the temporary user and the transfer of the name', async () => {
     const standIn = { ...owner, username: 'hub-operator-set-up-1' };
     await createUser(fresh, standIn);
     const wrong = connectAgain(await login(fresh, owner, systemClock));
@@ -280,7 +284,7 @@ describe('an owner whose making was cut off', () => {
     await expect(removeTemporaryUsers(wrong)).rejects.toMatchObject(refusal);
     await wrong.command('auth/delete_refresh_token', { refresh_token_id: tokenId(token)! });
 
-    // As from a browser, which uses another address of the hub than the operator.
+    // A browser uses another address of the hub than the operator.
     const url = second.url.replace('127.0.0.1', 'localhost');
     const browser = new RestClient({ url, clock: systemClock, redact: redactor([]) });
     const session = await login(browser, owner, systemClock);
@@ -293,7 +297,7 @@ describe('an owner whose making was cut off', () => {
     expect(await wrong.command('config/auth/list')).toEqual(users);
   });
 
-  test('who was a user already is rid of the stand-in', async () => {
+  test('who exists already loses the leftover temporary user', async () => {
     const means = { clock: systemClock, connect: connectAgain };
     const connection = connectAgain((await resumeOwnerCreation(fresh, owner, means))!);
     const { user } = await connection.command('config/auth/create', {

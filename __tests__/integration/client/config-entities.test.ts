@@ -46,7 +46,7 @@ describe('an automation', () => {
     expect(await entities.remove('automation', 'porch')).toBe(true);
     expect(await entities.remove('automation', 'porch')).toBe(false);
     expect(await entities.read('automation', 'porch')).toBeUndefined();
-    // The hub reloads after it has answered.
+    // The hub reloads after it has answered the request.
     await until(
       'it does not run any more',
       async () => (await entities.running('automation.porch_light_at_sunset')) === undefined,
@@ -105,20 +105,21 @@ describe('services', () => {
 });
 
 describe('reloads', () => {
-  test('are one for a burst of writes, and the hub tells of it', async () => {
+  test('happen once for a burst of writes, and the hub sends an event', async () => {
     let scenesReloaded = 0;
     const cancel = await client.connection.subscribeEvents('scene_reloaded', () => scenesReloaded++);
     const ids = ['a', 'b', 'c'];
     await Promise.all(ids.map((id) => client.entities.write('scene', id, { ...scene, name: `Scene ${id}` })));
-    // At once: on a busy machine the answers to the writes may be further apart than a reload waits for the next one.
+    // All are requested at the same time: on a busy machine the answers to the writes may be further apart
+    // than a reload waits for the next one.
     const results = await Promise.all(ids.map(() => client.reloads.request('scene')));
     expect(new Set(results.map((result) => result.reloadId)).size).toBe(1);
     expect(results[0]).toMatchObject({ ok: true });
-    await until('all reloads are told', () => scenesReloaded === 4); // one by each POST, one by us
+    await until('all reloads are told', () => scenesReloaded === 4); // one for each POST, one requested here
     await cancel();
   });
 
-  test('of what the hub has not loaded end with its reason', async () => {
+  test('of an entity that the hub has not loaded end with the reason', async () => {
     expect(await client.reloads.request('mqtt')).toMatchObject({ ok: false, reason: 'ComponentNotLoaded' });
   });
 });
@@ -132,7 +133,8 @@ test('comes back with its subscriptions after a restart of the hub', async () =>
   });
   client.connection.onReconnect(() => told.push('back'));
   await client.connection.subscribeEvents('automation_reloaded', () => told.push('reloaded'));
-  await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+  // the hub may go down before it answers
+  await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
   await until('the loss', () => told.includes('lost'));
   expect(await meanwhile).toBeInstanceOf(HubUnreachable);
   await started.hub.answering();
@@ -146,7 +148,7 @@ test('comes back with its subscriptions after a restart of the hub', async () =>
   });
 });
 
-test('gives up on a frozen hub and goes on when it thaws', async () => {
+test('gives up on a frozen hub and continues when the hub runs again', async () => {
   started.hub.signal('SIGSTOP');
   try {
     await expect(client.rest.get('/api/config', { timeout: 500 })).rejects.toThrow(HubUnreachable);

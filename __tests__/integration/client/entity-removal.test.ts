@@ -13,10 +13,13 @@ import { randomNumbers } from '../../seed';
 
 const OTHERS = 100;
 const ROUNDS = Number(process.env['ROUNDS'] ?? 12);
-/** Each cut hits another moment of the hub; on a busy machine few of them hit the one that leaves something. */
+/**
+ * Each attempt interrupts the hub at another moment; on a busy machine few of them hit the one that leaves
+ * something behind.
+ */
 const MOST_CUTS = 40;
 const random = randomNumbers();
-/** Milliseconds. */
+/** In milliseconds. */
 const PATIENCE = 600_000;
 const definition = (alias: string) => ({
   alias,
@@ -50,7 +53,7 @@ afterAll(async () => {
   await started.hub.dispose();
 });
 
-/** A client that is killed `delay` milliseconds after it sent the request. */
+/** Sends a DELETE and closes the connection `delay` milliseconds later, like a client that is killed. */
 async function cutDelete(id: string, delay: number): Promise<void> {
   const headers = { Authorization: `Bearer ${started.token}` };
   const url = `${started.hub.url}/api/config/automation/config/${id}`;
@@ -67,7 +70,10 @@ async function create(id: string): Promise<void> {
   await until('it is loaded', () => client.entityRegistry.find('automation', id));
 }
 
-/** What a cut leaves in the moment that matters: the file is written, and the entity still registered. */
+/**
+ * Produces the state after an interruption at the critical moment: the file is written, and the entity is
+ * still registered.
+ */
 async function takeOutOfFile(id: string): Promise<void> {
   const file = path.join(started.hub.configDir, 'automations.yaml');
   const all = load(await readFile(file, 'utf8')) as { id: string }[];
@@ -88,11 +94,11 @@ const options = { shouldRemove: () => true, reload: true };
 
 describe('EntityRemoval', () => {
   test(
-    'leaves nothing of an automation whose DELETE was cut in any moment before',
+    'leaves nothing of an automation whose DELETE was interrupted at any earlier moment',
     async () => {
       const ids: string[] = [];
       let leftByCut = 0;
-      // How long the hub takes for a DELETE now: the cuts are spread over that time.
+      // Measures how long the hub takes for a DELETE now. The interruptions are spread over that time.
       await create('measured');
       const began = performance.now();
       await client.removal.remove('automation', 'measured', options);
@@ -101,7 +107,7 @@ describe('EntityRemoval', () => {
         const id = `cut_${ids.length}`;
         ids.push(id);
         await create(id);
-        // The first ones as it is on a machine that has nothing else to do.
+        // The first rounds use the times of an idle machine.
         await cutDelete(id, ids.length <= ROUNDS ? (5 * ids.length) % 60 : random() * usual);
         const isGone = await until('the file is written or the request lost', async () => {
           await sleep(300);
@@ -140,7 +146,7 @@ describe('EntityRemoval', () => {
   );
 
   test(
-    'leaves nothing of automations that are removed beside each other',
+    'leaves nothing of automations that are removed at the same time',
     async () => {
       const ids = Array.from({ length: ROUNDS }, (_, n) => `many_${n}`);
       for (const id of ids) await create(id);

@@ -7,7 +7,7 @@ import { INSTALL } from '../../../operator/sync/hub-pod/scripts';
 import { until } from '../../cluster';
 import { runPython } from '../../cluster/python-script';
 
-// The installer's script alone: the files that it leaves on a volume.
+// Tests the installer's script alone, by the files that it leaves on a volume.
 
 let directory: string;
 let config: string;
@@ -56,7 +56,7 @@ async function put(path: string, content: string): Promise<void> {
   await writeFile(join(config, path), content);
 }
 
-/** All files on the volume but the operator's own, with their contents. */
+/** Returns all files on the volume except the operator's own, with their contents. */
 async function volume(): Promise<Files> {
   const found: Record<string, string> = {};
   for (const entry of await readdir(config, { recursive: true, withFileTypes: true })) {
@@ -84,7 +84,7 @@ describe('INSTALL', () => {
     expect(await readdir(join(config, 'hub-operator', 'community'))).toEqual([]);
   });
 
-  test('installs, replaces and removes a file beside those of others', async () => {
+  test('installs, replaces and removes a file beside files of a user', async () => {
     await put('python_scripts/mine.py', 'mine');
     expect(await install(SCRIPT, { 'wake.py': '1' })).toEqual(done);
     expect(await install(SCRIPT, { 'wake.py': '2' })).toEqual(done);
@@ -93,7 +93,7 @@ describe('INSTALL', () => {
     expect(await volume()).toEqual({ 'python_scripts/mine.py': 'mine' });
   });
 
-  test('what a person put there is not replaced, and not removed', async () => {
+  test('a user’s file is not replaced, and not removed', async () => {
     await put(`${SHELF}/manifest.json`, 'mine');
     await put(SCRIPT, 'mine');
     const before = await volume();
@@ -107,7 +107,7 @@ describe('INSTALL', () => {
     expect(await volume()).toEqual(before);
   });
 
-  test('the same files, put there by a person or without a record, are taken over', async () => {
+  test('equal files, put there by a user or installed without a record, are taken over', async () => {
     await put(`${SHELF}/manifest.json`, '{}');
     await put(`${SHELF}/__pycache__/x.pyc`, 'compiled');
     expect(await install(SHELF, { 'manifest.json': '{}' })).toEqual(done);
@@ -117,7 +117,7 @@ describe('INSTALL', () => {
     expect(await volume()).toEqual({});
   });
 
-  test('what a person added to an installed folder survives an update and the removal', async () => {
+  test('files that a user added to an installed folder survive an update and the removal', async () => {
     await install(SHELF, { 'manifest.json': '1', 'a/x.py': '1' });
     await put(`${SHELF}/a/data.db`, 'mine');
     await put(`${SHELF}/secret.txt`, 'mine');
@@ -139,7 +139,7 @@ describe('INSTALL', () => {
     expect(await volume()).toEqual(mine);
   });
 
-  test('its id changes when files were written, also when the run was ended before it could report it', async () => {
+  test('its id changes when files were written, even if the run was killed before it could report that', async () => {
     const files = { 'manifest.json': '1', 'a.py': '1' };
     const { id } = await install(SHELF, files);
     await put(`${SHELF}/mine.txt`, 'mine');
@@ -154,7 +154,7 @@ describe('INSTALL', () => {
     expect((await install(SHELF, files)).id).toBe(second.id);
   });
 
-  test('writes through no link, and removes none', async () => {
+  test('writes through no link, and removes no link', async () => {
     const outside = join(directory, 'outside');
     await mkdir(outside);
     await symlink(outside, join(config, 'custom_components'));
@@ -177,7 +177,7 @@ describe('INSTALL', () => {
     expect(await volume()).toEqual({ 'custom_components/table/manifest.json': '2' });
   });
 
-  test('files that are not those of the digest are not installed', async () => {
+  test('files with another digest are not installed', async () => {
     const request = { install: { target: SHELF, isFile: false, digest: 'sha256:0' }, remove: [] };
     expect(await run(request, { 'manifest.json': '1' })).toEqual({
       result: 'failed',
@@ -195,7 +195,7 @@ describe('INSTALL', () => {
     expect(await install(SHELF, old)).toEqual(done);
     const before = join(directory, 'before');
     await rename(config, before);
-    // Killed before each of its steps that change something, in turn, until it has no further one.
+    // Kills the script before each of its steps that change something, one run for each step.
     for (let step = 1; ; step++) {
       await cp(before, config, { recursive: true });
       const { result } = await install(SHELF, next, [], killedBefore(step));
@@ -209,14 +209,15 @@ describe('INSTALL', () => {
     }
   });
 
-  test('two that run on one volume at the same time are both recorded', async () => {
+  test('two runs on one volume at the same time are both recorded', async () => {
     const [held, waits, go] = ['held', 'waits', 'go'].map((name) => join(directory, name)) as [
       string,
       string,
       string,
     ];
     const table = 'custom_components/table';
-    // The first stands still with the record that it has read, until the second waits for it, or has ended.
+    // The first run pauses after it has read the record, until the second run waits for the lock or has
+    // ended.
     const first = install(SHELF, { 'manifest.json': '1', 'a.py': '1' }, [], pausedAt(held, go));
     await until('the first has read the record', () => existsSync(held));
     const second = install(table, { 'manifest.json': '2', 'b.py': '2' }, [], announcing(waits));
@@ -236,7 +237,7 @@ describe('INSTALL', () => {
     });
   });
 
-  test('a volume that cannot exchange two names is repaired after a crash between them', async () => {
+  test('on a volume that cannot exchange two names, a crash in between is repaired', async () => {
     const slow = INSTALL.replace('sys.platform != "linux"', 'True');
     expect(slow).not.toBe(INSTALL);
     await install(SHELF, { 'manifest.json': '1' });
@@ -251,7 +252,10 @@ describe('INSTALL', () => {
   });
 });
 
-/** The script that makes one file when it has read the record, and continues when there is another one. */
+/**
+ * Returns the script with a pause: after it has read the record it creates one file, and continues when
+ * another one exists.
+ */
 function pausedAt(reached: string, go: string): string {
   const read = '    record = read_json(record_file)\n';
   expect(INSTALL).toContain(read);
@@ -263,7 +267,7 @@ function pausedAt(reached: string, go: string): string {
   return INSTALL.replace(read, read + pause);
 }
 
-/** The script that makes a file before it waits for the lock of another one. */
+/** Returns the script with a signal: it creates a file before it waits for the lock of another run. */
 function announcing(file: string): string {
   const announced = `
 flock = fcntl.flock
@@ -283,10 +287,10 @@ fcntl.flock = announce
   return INSTALL.replace(start, announced + start);
 }
 
-/** Where the script begins to work. */
+/** The place where the script begins to work. */
 const start = '\ntry:\n    work.mkdir';
 
-/** The script that ends at once before its n-th change of the volume. */
+/** Returns the script with an exit before its n-th change of the volume. */
 function killedBefore(step: number): string {
   const steps = ['write_json', 'discard', 'exchange', 'flush', 'Path.replace', 'Path.rename'];
   const killing = `

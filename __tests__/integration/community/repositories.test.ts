@@ -14,7 +14,8 @@ import { restoreOnboarded, startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { LINK, repositoryZip, zip } from '../../../sandbox/zip';
 
-// Repositories of every category in one real hub, from a code host on this machine. Each test has repositories of its own.
+// Repositories of every category in one real hub, from a code host on this machine. Each test uses its own
+// repositories.
 
 const KIND = 'hubcommunityrepository';
 let home: Home;
@@ -28,7 +29,7 @@ beforeAll(async () => {
   operator = await startTestOperator(home.namespace, { settings: { CODE_HOST_URL: host.url } });
   await restoreOnboarded(home, 'villa');
   const text = `${DEFAULT_CONFIGURATION}frontend:\n  themes: !include_dir_merge_named themes\n`;
-  // Applied before their hub is there: the order does not matter.
+  // Applied before their hub exists, since the order must not matter.
   serveTheme('early', 'v1', 'Early');
   await home.apply(repository('early', 'theme'));
   await home.ready(KIND, 'early', { status: 'False', reason: 'HubNotFound' });
@@ -71,7 +72,7 @@ const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.g
 const onVolume = (path: string) => readFile(join(volume, path), 'utf8');
 const isOnVolume = (path: string) => existsSync(join(volume, path));
 
-/** Pods and Secrets with files are there only while something is being installed. */
+/** Waits until no pod and no Secret of an installation exists: these are temporary. */
 async function tidy(): Promise<void> {
   await until('no pod and no Secret of an installation is left', async () => {
     const names = (await home.list('pods,secrets')).map(({ metadata }) => metadata.name);
@@ -135,11 +136,12 @@ describe('HubCommunityRepository', () => {
     await tidy();
   });
 
-  test('integrations are loaded by one restart, are updated by another, and leave with one', async () => {
+  test('integrations are loaded by one restart, updated by another, and removed by a third', async () => {
     serveIntegration('shelf-repo', 'v1', 'shelf');
     serveIntegration('table-repo', 'v1', 'table');
     let [generation, pod] = [await rollouts(), await podUid()];
-    // On a busy machine the second one may be installed later than the debounce of the first: the Hub waits for both.
+    // The Hub is suspended until both are installed: on a busy machine the second one may come later than the
+    // debounce of the first.
     await home.change('hub', 'villa', { suspend: true });
     await until('it is suspended', () => home.condition('hub', 'villa', 'Suspended'));
     await home.apply(repository('shelf-repo', 'integration'), repository('table-repo', 'integration'));
@@ -172,7 +174,7 @@ describe('HubCommunityRepository', () => {
     expect(await rollouts()).toBe(generation + 1);
   });
 
-  test('what is refused installs nothing, and the earlier version stays', async () => {
+  test('a refused version is not installed, and the earlier version stays', async () => {
     serveTheme('kept', 'v1', 'Kept');
     await home.apply(repository('kept', 'theme'));
     await installed('kept');
@@ -197,7 +199,7 @@ describe('HubCommunityRepository', () => {
     expect(await refused('kept', 'DigestMismatch')).toContain(String(digest));
     expect(await statusOf('kept')).toMatchObject({ installedVersion: 'v1', digest, phase: 'Failed' });
     expect(await onVolume('themes/kept/kept.yaml')).toBe(before);
-    // Each was downloaded once.
+    // Each version was downloaded once.
     expect(host.requests.slice(attempts).map(({ path }) => path)).toEqual(
       ['v2', 'v3', 'v4', 'v5'].map((ref) => `/someone/kept/archive/${ref}.zip`),
     );
@@ -205,7 +207,7 @@ describe('HubCommunityRepository', () => {
     await installed('kept');
   });
 
-  test('of two repositories with one target the first has it, and the other takes over', async () => {
+  test('of two repositories with one target the first is installed, and the other takes over later', async () => {
     serveTheme('same', 'v1', 'First');
     host.serve(
       'else/same',
@@ -223,7 +225,7 @@ describe('HubCommunityRepository', () => {
     expect(await onVolume('themes/same/same.yaml')).toContain('Second');
   });
 
-  test('what a person put there is left alone', async () => {
+  test('a user’s files are left alone', async () => {
     serve('wake', 'v1', { 'python_scripts/wake.py': 'theirs' });
     await mkdir(join(volume, 'python_scripts'));
     await writeFile(join(volume, 'python_scripts/wake.py'), 'mine');
@@ -236,7 +238,7 @@ describe('HubCommunityRepository', () => {
     expect(await onVolume('python_scripts/wake.py')).toBe('theirs');
   });
 
-  test('the token of a private repository comes from a Secret and is shown nowhere', async () => {
+  test('the token of a private repository comes from a Secret and appears nowhere', async () => {
     const archive = repositoryZip(
       { 'themes/private.yaml': 'Private:\n  primary-color: red\n' },
       'private-v1',
@@ -255,7 +257,7 @@ describe('HubCommunityRepository', () => {
     expect(await operator.log()).not.toContain('hunter2');
   });
 
-  test('a pod that a quota refuses leaves nothing behind, and is tried again', async () => {
+  test('a pod that a quota refuses leaves nothing behind, and is retried', async () => {
     await tidy();
     await home.apply({
       apiVersion: 'v1',
@@ -274,7 +276,7 @@ describe('HubCommunityRepository', () => {
     expect(await statusOf('crowded')).toMatchObject({ phase: 'Failed' });
     await tidy();
     await home.delete('resourcequota', 'one-pod');
-    // The API server forgets a quota a moment after it is deleted.
+    // The API server applies the removal of a quota a moment later.
     let request = 0;
     await until('it is installed', async () => {
       await home.annotate(KIND, 'crowded', `hub-operator.dev/reconcile-requested-at=${++request}`);
@@ -283,13 +285,13 @@ describe('HubCommunityRepository', () => {
     await tidy();
   });
 
-  test('files that were lost are put back when it is asked for, also after a crash of the operator', async () => {
+  test('files that were lost are restored on request, also after a crash of the operator', async () => {
     let request = 0;
     await until('a pod installs it', async () => {
       const isBack = isOnVolume('themes/early/early.yaml');
       if ((await home.list('pods')).some(({ metadata }) => metadata.name.includes('-community-')))
         return true;
-      // Also once more when this process was too late to see the pod.
+      // Repeated when this process was too late to see the pod.
       if (isBack) {
         await rm(join(volume, 'themes/early'), { recursive: true });
         await home.annotate(KIND, 'early', `hub-operator.dev/reconcile-requested-at=${++request}`);
@@ -304,7 +306,7 @@ describe('HubCommunityRepository', () => {
     await tidy();
   });
 
-  test('an integration whose files were lost is loaded by a restart, and one that has them without', async () => {
+  test('an integration whose files were lost is loaded by a restart, and one whose files exist needs none', async () => {
     serveIntegration('lamp-repo', 'v1', 'lamp');
     await home.apply(repository('lamp-repo', 'integration'));
     await installed('lamp-repo');
@@ -334,7 +336,8 @@ describe('HubCommunityRepository', () => {
   });
 
   test('packages that the hub cannot install are named in its words', async () => {
-    // The hub installs packages, as the official image does, and has no network for it.
+    // Unlike other hubs of the sandbox, this one installs packages like the official image, but has no
+    // network for it.
     const container = {
       name: 'hub',
       command: ['hass', '--config', '/config', '--skip-pip-packages', 'pyotp,PyQRCode,gTTS'],
@@ -343,7 +346,7 @@ describe('HubCommunityRepository', () => {
     await startHub(home, 'offline', { podTemplate: { spec: { containers: [container] } } });
     const hubRef = { name: 'offline' };
     serveIntegration('needy-repo', 'v1', 'needy', { requirements: ['no-such-package==1.2.3'] });
-    // This one has its files attached to a release.
+    // The files of this repository are attached to a release.
     const attached = JSON.stringify({ zip_release: true, filename: 'content.zip' });
     serve('content-repo', 'v1', { 'hacs.json': attached });
     const manifest = JSON.stringify({ domain: 'content', name: 'content', version: '1.0.1' });

@@ -23,13 +23,13 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 
-// A home whose automations, scripts, scenes, rooms and helpers were made in the hub's own UI comes into Git: the hub is asked to
-// change nothing.
+// A home whose automations, scripts, scenes, areas and helpers were made in the hub's own UI is described by
+// resources: the hub must not be asked to change anything.
 
 const PROXIED = 'example.org/proxied-hub';
 const FILES = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'] as const;
 
-/** An object that the hub has, and the resource that describes it. */
+/** An object in the hub, and the resource that describes it. */
 interface Pair {
   readonly kind: ConfigEntityKind;
   readonly id: string;
@@ -55,7 +55,7 @@ const NAMES = [
   'null',
 ];
 const odd = (index: number) => `${NAMES[index % NAMES.length]} ${index}`;
-/** Ids as the editor makes them, and some that people have written. */
+/** Ids as the editor makes them, and some that users have written. */
 const ID_NAMES = ['Bad Zimmer 1', '光', 'a/b', '🛋', 'Küche: an?', '100%'];
 const oddId = (index: number) => ID_NAMES[index] ?? String(1_699_999_999_999 + index);
 
@@ -67,7 +67,7 @@ const values = {
   template: "{{ states('sun.sun') }}",
   text: 'long '.repeat(4_000),
 };
-/** As the editor saves them, and as a person writes them. */
+/** Triggers as the editor saves them, and as a user writes them. */
 const TRIGGERS = [
   [{ trigger: 'state', entity_id: ['light.a'], to: ['on'], for: { hours: 0, minutes: 5, seconds: 0 } }],
   [{ trigger: 'time', at: '07:30:00', id: 'early' }],
@@ -108,7 +108,7 @@ function blueprintPair(index: number): Pair {
   const input = {
     motion_entity: 'binary_sensor.motion',
     light_target: { entity_id: ['light.a'] },
-    ...(index % 2 === 0 && { no_motion_wait: 120 }), // its default
+    ...(index % 2 === 0 && { no_motion_wait: 120 }), // the default value
   };
   const path = 'homeassistant/motion_light.yaml';
   const spec = { alias, hubId: id, useBlueprint: { path, input: { ...input, no_motion_wait: undefined } } };
@@ -176,7 +176,7 @@ const pairs = [
   ...some(30, scenePair),
 ];
 
-/** Registry entries and helpers, made in the hub. */
+/** Creates registry entries and helpers in the hub. Returns the resources that describe them. */
 async function furnish(): Promise<Manifest[]> {
   const { connection, rest } = client;
   const made: Manifest[] = [];
@@ -247,7 +247,7 @@ beforeAll(async () => {
 
 afterAll(() => recorder?.stop());
 
-test('200 objects that the hub has are adopted, and the hub is asked to change nothing', async () => {
+test('200 existing objects of the hub are adopted, and the hub is asked to change nothing', async () => {
   for (const { id, kind, stored } of pairs) await client.entities.write(kind, id, stored);
   const others = await furnish();
   for (const { id, kind } of pairs)
@@ -264,7 +264,7 @@ test('200 objects that the hub has are adopted, and the hub is asked to change n
     expect((await home.get(...nameOf(resource))).status).toMatchObject({ adopted: true, [`${kind}Id`]: id });
   expect(recorder.changes()).toEqual([]);
 
-  // Nor when all is read again.
+  // A full reconcile changes nothing either.
   for (const resource of resources)
     await home.annotate(...nameOf(resource), 'hub-operator.dev/reconcile-requested-at=1');
   for (const resource of resources)
@@ -299,7 +299,7 @@ test('keys that the spec cannot express stay when the object is changed', async 
   });
 });
 
-test('an object with any id is changed, found again when it was removed, and left when its resource goes', async () => {
+test('an object with any id is changed, found again when it was removed, and kept when its resource is deleted', async () => {
   for (const index of ID_NAMES.keys()) {
     const name = `automation-${index}`;
     await home.change('hubautomation', name, { description: 'changed' });
@@ -312,7 +312,8 @@ test('an object with any id is changed, found again when it was removed, and lef
     );
     await home.ready('hubautomation', name);
     await home.delete('hubautomation', name);
-    expect(await client.entities.read('automation', oddId(index))).toBeUndefined(); // it was the operator's
+    // the operator created this scene after the first one was removed
+    expect(await client.entities.read('automation', oddId(index))).toBeUndefined();
   }
   await home.delete('hubscene', 'scene-1');
   expect(await client.entities.read('scene', oddId(1))).toBeDefined();

@@ -6,7 +6,7 @@ import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { proxiedHub, throughProxies } from './proxied-hub';
 
-// Many at once, and many times the same: the hub is asked for no more than is needed.
+// Many resources at the same time, and many changes of one: the hub gets no more requests than needed.
 
 const KINDS = 'hubautomations,hubscenes,hubscripts';
 
@@ -26,18 +26,21 @@ afterAll(() => proxy?.stop());
 
 const many = (count: number, make: (hubName: string, name: string) => Manifest) =>
   Array.from({ length: count }, (_, index) => make('villa', `n${index}`));
-/** The list of the entity registry does not show an icon. */
+/** A scene with an icon has to be read, since the list of the entity registry has no icons. */
 const sceneWithIcon = (hubName: string, name: string) => scene(hubName, name, { icon: 'mdi:movie' });
 const passed = (since: number, begin: string) =>
   proxy.passed.slice(since).filter(({ what }) => what.startsWith(begin));
 const WRITE = 'POST /api/config/automation/config/';
-/** Ids of the automations that were written. */
+/** Returns the ids of the automations that were written. */
 const automationWrites = (since: number) => passed(since, WRITE).map(({ what }) => what.slice(WRITE.length));
 const sceneReads = () => passed(0, 'GET /api/config/scene/');
-/** A hub is given up that does not answer this within a second or two, as a busy one may not. */
+/**
+ * The operator gives up a hub that does not answer this within a second or two, which a busy hub may not do,
+ * so the proxy answers it.
+ */
 const answersAtOnce = (what: string) =>
   what === 'GET /manifest.json' ? { name: 'Home Assistant' } : undefined;
-/** Nothing that the hub was made to do since. */
+/** Returns the requests that changed the hub since then. */
 const untouched = (since: number) =>
   proxy.passed.slice(since).filter(({ what }) => /^(POST|PUT|DELETE) /.test(what));
 const allReady = () =>
@@ -60,14 +63,14 @@ afterEach(() => proxy.mend());
 
 describe('a burst of automations', () => {
   test('30 automations at once are 30 writes and at most 3 reloads, with scenes and scripts beside them', async () => {
-    // The operator sees them at once, however long the test takes to apply them.
+    // The operator is started afterwards, so that it sees all resources at the same time.
     await operator.stop();
     await home.apply(...many(30, automation), ...many(10, sceneWithIcon), ...many(10, script));
     const since = proxy.passed.length;
     await operator.start();
     await allReady();
-    await operator.calm(); // our own sweep finds nothing to do
-    // If a reload by the operator counts as one of another client, every scene is read.
+    await operator.calm(); // by then the operator's own check of the entities has found nothing to do
+    // If a reload by the operator counted as that of another client, every scene would be read.
     expect(sceneReads()).toEqual([]);
     expect(automationWrites(since).sort()).toEqual(
       many(30, automation)
@@ -84,7 +87,7 @@ describe('a burst of automations', () => {
     expect(await operator.metric('hub_operator_drift_total')).toBe(0);
   });
 
-  test('a restart of the operator with all unchanged, scenes with icons among them, writes, reads and reloads nothing', async () => {
+  test('after a restart of the operator with all resources unchanged, scenes with icons among them, nothing is written, read or reloaded', async () => {
     await operator.eventsWritten();
     const before = await versions();
     const since = proxy.passed.length;
@@ -99,7 +102,7 @@ describe('a burst of automations', () => {
       return passes[0]! >= 30 && passes[1]! >= 10 && passes[2]! >= 10;
     });
     await operator.calm();
-    // There is no write without an effect either, also not of the objects that run the hub.
+    // Nor is there a write without an effect, including the objects that run the hub.
     for (const method of ['PATCH', 'POST', 'PUT', 'DELETE'])
       expect(await operator.metric('rest_client_requests_total', `method="${method}"`)).toBe(0);
     await operator.eventsWritten();
@@ -108,7 +111,7 @@ describe('a burst of automations', () => {
     expect(untouched(since)).toEqual([]);
   });
 
-  test('many edits to one are written at once, then every 2 s, and the last one wins', async () => {
+  test('many edits of one automation are written immediately, then every 2 s, and the last one wins', async () => {
     const since = proxy.passed.length;
     const writes = () => automationWrites(since);
     const began = Date.now();
@@ -116,7 +119,7 @@ describe('a burst of automations', () => {
     const edit = () => home.change('hubautomation', 'n0', { description: `edit ${edits++}` });
     await edit();
     await until('the first is written before there are others', () => writes().length >= 1);
-    // While the second is on its way there are many more: one write is enough for all of them.
+    // While the second write is on its way there are many more edits, for which one write is enough.
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     let isHeld = false;
@@ -138,12 +141,12 @@ describe('a burst of automations', () => {
     expect(await client.entities.read('automation', 'n0')).toMatchObject({
       description: `edit ${edits - 1}`,
     });
-    // The operator's pauses lie within this time, however late this process looks at it.
+    // The upper bound follows from the operator's pauses, however late this process is.
     expect(writes().length).toBeLessThanOrEqual(Math.floor((Date.now() - began) / 2_000) + 1);
     expect(new Set(writes())).toEqual(new Set(['n0']));
   });
 
-  test('all of them deleted at once are gone, from the hub too', async () => {
+  test('all of them deleted at once are gone, also from the hub', async () => {
     proxy.fault = answersAtOnce;
     for (const kind of KINDS.split(',')) await home.deleteAll(kind);
     await until('all are gone', async () => (await home.list(KINDS)).length === 0);
@@ -154,7 +157,7 @@ describe('a burst of automations', () => {
     expect(entities.map(({ unique_id: id }) => id).filter((id) => /^n\d+$/.test(id))).toEqual([]);
   });
 
-  test('SIGTERM in the middle of a burst: what went to the hub is finished, and stands in status', async () => {
+  test('SIGTERM in the middle of a burst: writes to the hub are completed and recorded in status', async () => {
     const all = many(30, automation);
     const sent: string[] = [];
     proxy.fault = (what) => {
@@ -163,7 +166,8 @@ describe('a burst of automations', () => {
     };
     const before = proxy.passed.length;
     const accepted = () => passed(before, WRITE);
-    // In the moment in which the hub has answered the fifth write: the answer is passed on after the signal.
+    // The signal is sent at the moment when the hub has answered the fifth write; the answer is passed on
+    // after it.
     proxy.hold = (moment, what) => {
       if (moment !== 'answer' || !what.startsWith(WRITE) || accepted().length < 5) return undefined;
       proxy.hold = () => undefined;
@@ -174,15 +178,15 @@ describe('a burst of automations', () => {
     expect(await operator.ended).toBe(0);
     expect(sent.length).toBeGreaterThanOrEqual(5);
     expect(sent.length).toBeLessThan(all.length);
-    expect(accepted().map(({ what }) => what)).toEqual(sent); // none was cut off
+    expect(accepted().map(({ what }) => what)).toEqual(sent); // no write was cut off
     expect(accepted().every(({ status }) => status === 200)).toBe(true);
     const told = (await home.list('hubautomations')).filter(({ status }) => status?.['appliedHash']);
     const names = told.map(({ metadata }) => metadata.name);
     expect(sent.map((what) => what.slice(WRITE.length))).toEqual(expect.arrayContaining(names));
-    // On a machine that has more to do, the time limits of a shutdown may leave the last ones of the four workers out.
+    // On a busy machine the time limits of a shutdown may leave out the last writes of the four workers.
     expect(names.length).toBeGreaterThanOrEqual(sent.length - 4);
     await operator.start();
     await allReady();
-    expect(sent).toHaveLength(all.length); // nothing twice
+    expect(sent).toHaveLength(all.length); // no write was repeated
   });
 });

@@ -8,14 +8,17 @@ import { automation, Home, type Manifest, scene, script, type Stored } from '../
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// Automations, scenes and scripts that are delivered as mounted files, and their way there and back.
+// Automations, scenes and scripts move from the hub's own files to mounted files, and back.
 
 const KINDS = 'hubautomations,hubscenes,hubscripts';
 
 let home: Home;
 let operator: TestOperator;
 let client: HubClient;
-/** Paths of the requests that wrote to the hub's own files, and how often all automations were reloaded. */
+/**
+ * The number of reloads of all automations. `writes` has the paths of the requests that wrote to the hub's
+ * own files.
+ */
 let reloads = 0;
 
 beforeAll(async () => {
@@ -43,13 +46,13 @@ const allReady = (isByFile: boolean) =>
     }
     return true;
   });
-/** The ids in a file of the hub's own. */
+/** Returns the ids in one of the hub's own files. */
 async function idsIn(file: string): Promise<readonly string[]> {
   const text = await readFile(join(await home.volumeOf('villa'), file), 'utf8');
   const content = load(text) ?? [];
   return Array.isArray(content) ? content.map(({ id }: { id: string }) => id) : Object.keys(content);
 }
-/** All that the household sees of an object. */
+/** Returns everything that a user of the hub sees of an object. */
 async function seen(entityId: string) {
   const [entity] = (await client.connection.command('config/entity_registry/list')).filter(
     (each) => each.entity_id === entityId,
@@ -63,7 +66,7 @@ const running = async (entityId: string) => client.entities.running(entityId);
 const configMaps = async () =>
   (await home.list('configmaps')).filter(({ metadata }) => /^villa-delivery-\d+$/.test(metadata.name));
 
-test('what is there moves into files: entities, areas and the state stay, nothing is there twice, the hub is not restarted', async () => {
+test('existing objects move into files: entities, areas and states stay, no object exists twice, the hub is not restarted', async () => {
   await apply(
     automation('villa', 'porch'),
     automation('villa', 'off', { enabled: false }),
@@ -100,7 +103,7 @@ test('what is there moves into files: entities, areas and the state stay, nothin
 
 test('a burst is one reload or two; a change is in use, and no request writes to the files of the hub', async () => {
   const many = Array.from({ length: 30 }, (_, index) => automation('villa', `n-${index}`));
-  // The operator sees them at once, however long the test takes to apply them.
+  // The operator is started afterwards, so that it sees all resources at the same time.
   await operator.stop();
   const since = reloads;
   await home.apply(...many);
@@ -117,7 +120,7 @@ test('a burst is one reload or two; a change is in use, and no request writes to
   await home.ready('hubscene', 'movie');
 });
 
-test('one bad object never takes the others with it, and keeps its former definition', async () => {
+test('one invalid object never affects the others, and keeps its former definition', async () => {
   await home.change('hubautomation', 'porch', { triggers: [{ trigger: 'nonsense' }] });
   const bad = await home.ready('hubautomation', 'porch', { status: 'False', reason: 'RejectedByHub' });
   expect(bad.message).toMatch(/nonsense/);
@@ -148,8 +151,9 @@ test('one bad object never takes the others with it, and keeps its former defini
   await home.ready('hubautomation', 'porch');
 });
 
-test('an operator that is killed while the hub refuses a definition sets it back; the others are not touched', async () => {
-  // The validation of triggers, conditions and actions, which the operator asks for, does not see this one.
+test('an operator that is killed while the hub refuses a definition restores the former one; the others are not touched', async () => {
+  // The validation of triggers, conditions and actions, which the operator requests, does not find this
+  // fault.
   const refused = { variables: { broken: '{{ 1 +' } };
   await home.change('hubautomation', 'n-9', refused);
   await home.apply(automation('villa', 'never', refused));
@@ -173,7 +177,7 @@ test('an operator that is killed while the hub refuses a definition sets it back
   await home.delete('hubautomation', 'never');
 });
 
-test('suspend, hubId and blueprints mean what they mean by the API', async () => {
+test('suspend, hubId and blueprints have the same effect as with delivery by the API', async () => {
   await home.change('hubautomation', 'n-8', { suspend: true, alias: 'Not yet' });
   const path = 'homeassistant/motion_light.yaml';
   const input = {
@@ -198,7 +202,7 @@ test('suspend, hubId and blueprints mean what they mean by the API', async () =>
   expect(await running('automation.the_automation_n_8')).toMatchObject({ alias: 'Not yet' });
 });
 
-test('deletion, another id, an orphan, and what a person has made with an id of ours', async () => {
+test('deletion, another id, an orphan, and a user’s object with an id of the operator', async () => {
   await home.delete('hubautomation', 'n-5');
   await until(
     'it is gone',
@@ -224,7 +228,7 @@ test('deletion, another id, an orphan, and what a person has made with an id of 
   );
 });
 
-test('an operator that is killed in the move goes on with it, there and back', async () => {
+test('an operator that is killed during the move continues it, there and back', async () => {
   await home.change('hub', 'villa', { delivery: 'Api' });
   await until('some are in the file of the hub', async () => (await idsIn('automations.yaml')).length > 3);
   await operator.kill();
@@ -241,12 +245,12 @@ test('an operator that is killed in the move goes on with it, there and back', a
   await allReady(true);
   expect(await idsIn('automations.yaml')).toEqual([]);
   expect(await running('automation.the_automation_porch')).toMatchObject({ alias: 'The automation porch' });
-  // A ConfigMap that someone deletes is there again, and the hub that starts has all.
+  // A ConfigMap that someone deletes is created again, and a hub that starts has all definitions.
   await home.delete('configmap', 'villa-delivery-0', { wait: false });
   await until('it is there again', async () => (await configMaps()).length === 1);
 });
 
-test('an immutable ConfigMap is replaced with all that it has, and named where it becomes immutable again', async () => {
+test('an immutable ConfigMap is replaced with all its definitions, and named when it is made immutable again', async () => {
   const patch = (spec: object) => patchObject('configmaps', home.namespace, 'villa-delivery-0', spec);
   const content = async () => {
     const { metadata, data } = (await home.get('configmap', 'villa-delivery-0')) as unknown as {
@@ -285,7 +289,7 @@ test('an immutable ConfigMap is replaced with all that it has, and named where i
   expect(await running('automation.the_automation_stone')).toMatchObject({ description: 'again' });
 });
 
-test('an operator that was killed while it replaced a ConfigMap goes on with it', async () => {
+test('an operator that was killed while it replaced a ConfigMap continues', async () => {
   await operator.stop();
   const { metadata, data } = (await home.get('configmap', 'villa-delivery-0')) as unknown as Stored & {
     data: Record<string, string>;
@@ -313,7 +317,7 @@ test('an operator that was killed while it replaced a ConfigMap goes on with it'
   await allReady(true);
 });
 
-test('a Hub that keeps its volume keeps the delivered definitions, also when it is deleted', async () => {
+test('a Hub that keeps its volume keeps the delivered definitions, even when it is deleted', async () => {
   await home.change('hub', 'villa', { delivery: 'File', storage: { retain: true } });
   await home.apply(automation('villa', 'kept'));
   const delivered = await until('the definitions belong to no Hub', async () => {

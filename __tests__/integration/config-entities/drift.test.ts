@@ -9,7 +9,8 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/connection/config-entity';
 
-// What people change in the hub is noticed by the hub's own events, long before the next resync, and put back or reported.
+// Changes that users make in the hub are noticed by the hub's own events, long before the next resync, and
+// reverted or reported.
 
 let home: Home;
 let operator: TestOperator;
@@ -22,7 +23,7 @@ beforeAll(async () => {
   client = await home.client('villa');
 });
 
-/** The counts when nothing more follows. */
+/** Returns the counts when no more events follow. */
 const drifts = async (labels: string) => {
   await operator.calm();
   return operator.metric('hub_operator_drift_total', labels);
@@ -54,7 +55,7 @@ describe('drift of automations, scenes and scripts', () => {
     await home.apply(scene('villa', 'film'), script('villa', 'night'));
     await home.ready('hubscene', 'film');
     await home.ready('hubscript', 'night');
-    // Neither the name nor the entities change: nothing that the hub would show.
+    // Neither the name nor the entities change, so the hub shows no difference.
     const entities = { 'light.sofa': { state: 'on', brightness: 255 } };
     await client.entities.write('scene', 'film', { name: 'The scene film', entities });
     await client.entities.write('script', 'night', { alias: 'The script night', sequence: [] });
@@ -62,7 +63,7 @@ describe('drift of automations, scenes and scripts', () => {
     await isBack('script', 'night', { sequence: [{ delay: { seconds: 1 } }] });
     await home.ready('hubscene', 'film');
     await home.ready('hubscript', 'night');
-    await operator.calm(); // else the removal may meet the correction
+    await operator.calm(); // otherwise the removal might coincide with the correction
 
     await client.entities.remove('scene', 'film');
     await client.entities.remove('script', 'night');
@@ -77,7 +78,7 @@ describe('drift of automations, scenes and scripts', () => {
     await home.apply(automation('villa', 'edited'), automation('villa', 'neighbour'));
     await home.ready('hubautomation', 'edited');
     await home.ready('hubautomation', 'neighbour');
-    await operator.calm(); // no other client writes the file
+    await operator.calm(); // so that no other client writes the file
     const file = join(await home.volumeOf('villa'), 'automations.yaml');
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replaceAll('The automation edited', 'Edited by hand'));
@@ -96,7 +97,8 @@ describe('drift of automations, scenes and scripts', () => {
     await operator.calm();
     const volume = await home.volumeOf('villa');
     const pid = await home.hubProcess('villa');
-    process.kill(pid, 'SIGSTOP'); // it does nothing any more, and does not come back before it is killed
+    // the stopped process does nothing more, and is not restarted before it is killed
+    process.kill(pid, 'SIGSTOP');
     try {
       for (const [file, kind] of [
         ['automations.yaml', 'automation'],
@@ -128,7 +130,7 @@ describe('drift of automations, scenes and scripts', () => {
     await tells('HubScene', 'offline', /^Warning DriftDetected: .*Edited offline/);
   });
 
-  test('is only reported where the policy says so, and follows the next change of the spec', async () => {
+  test('is only reported with the policy Warn, and is replaced at the next change of the spec', async () => {
     await home.apply(automation('villa', 'watched', { driftPolicy: 'Warn' }));
     await home.ready('hubautomation', 'watched');
     await client.entities.write('automation', 'watched', { alias: 'Mine', triggers: [], actions: [] });
@@ -154,7 +156,7 @@ describe('drift of automations, scenes and scripts', () => {
     await tells('HubAutomation', 'off', /^Warning DriftDetected: The automation was switched on in the hub/);
   });
 
-  test('those that are to be off are switched off again by one request each after a call that turns on all', async () => {
+  test('automations with enabled: false are switched off again by one request each after a call that turns on all', async () => {
     const names = ['off', 'off-too', 'off-as-well'];
     await home.apply(...names.map((name) => automation('villa', name, { enabled: false })));
     await home.apply(automation('villa', 'stays-on'));
@@ -172,13 +174,14 @@ describe('drift of automations, scenes and scripts', () => {
       const states = await Promise.all(entityIds.map((id) => stateOf(client.rest, id)));
       return states.every((state) => state === 'off');
     });
-    for (const name of names) await operator.touch('HubAutomation', name); // and finds nothing to do
-    await client.connection.command('get_config'); // the hub has sent all events before its answer
+    // a further reconcile finds nothing to do
+    for (const name of names) await operator.touch('HubAutomation', name);
+    await client.connection.command('get_config'); // the hub has sent all events before this answer
     expect(switchedOff.flat().sort()).toEqual([...entityIds].sort());
     expect(await stateOf(client.rest, await entityId('stays-on'))).toBe('on');
   });
 
-  test('our own writes, reloads and removals are none', async () => {
+  test('the operator’s own writes, reloads and removals are not drift', async () => {
     const before = await drifts('');
     const names = Array.from({ length: 8 }, (_, index) => `own-${index}`);
     await home.apply(...names.flatMap((name) => [automation('villa', name), scene('villa', name)]));

@@ -4,7 +4,7 @@ import { freshNamespace, mustKubectl } from '../../cluster';
 
 const hubRef = { name: 'villa' };
 
-// Argo CD and Flux apply like this.
+// Argo CD and Flux use server-side apply.
 test.each([
   [script, { alias: 'S', sequence: [] }, 'variables', { a: 1 }],
   [script, { alias: 'S', sequence: [] }, 'fields', { a: { name: 'A' } }],

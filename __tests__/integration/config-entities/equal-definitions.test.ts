@@ -17,7 +17,7 @@ import {
   type Row,
 } from '../../unit/sync/config-entities/equal-definitions';
 
-// The real hub proves each rule of the normal form: by its own validation, or by the traces of its runs.
+// The real hub confirms each rule of the normal form, by its own validation or by the traces of its runs.
 
 type Ran = Exclude<ConfigEntityKind, 'scene'>;
 
@@ -38,7 +38,7 @@ describe('the validation of the hub', () => {
     validated = new Map(rows.map((row) => [row, answers.splice(0, row.forms.length)]));
   });
 
-  test.each(named(equalByValidation))('makes one definition of %s', (_, row) => {
+  test.each(named(equalByValidation))('treats as one definition: %s', (_, row) => {
     const [first, ...others] = validated.get(row)!;
     expect(first).toHaveProperty('valid');
     for (const other of others) expect(other).toEqual(first);
@@ -48,7 +48,7 @@ describe('the validation of the hub', () => {
     for (const answer of validated.get(row)!) expect(answer).toHaveProperty('valid');
   });
 
-  // Some are of integrations that this process has not set up.
+  // Some integrations are not set up in this process.
   test.each(named(different).filter(([name]) => !name.includes('keys of an integration')))(
     'tells apart %s',
     (_, row) => {
@@ -59,7 +59,7 @@ describe('the validation of the hub', () => {
   );
 });
 
-/** The blueprint of {@link equalBesideBlueprint}, whose input may be left out. */
+/** The blueprint of {@link equalBesideBlueprint}. Its input may be left out. */
 const BLUEPRINT = `
 blueprint: { name: Motion, domain: automation, input: { a: { default: 1 } } }
 triggers: []
@@ -78,7 +78,9 @@ describe('the runs of the hub', () => {
     await writeFile(join(blueprints, 'motion.yaml'), BLUEPRINT);
   });
 
-  /** By its own trigger, if it has one. The hub answers with an error if the run ends with one. */
+  /**
+   * Starts a run by its own trigger, if there is one. The hub answers with an error if the run ends with one.
+   */
   async function start(kind: Ran, entityId: string, { triggers }: EntityPayload): Promise<void> {
     const [trigger] = Array.isArray(triggers) ? (triggers as Readonly<Record<string, unknown>>[]) : [];
     if (typeof trigger?.['event_type'] === 'string')
@@ -92,7 +94,7 @@ describe('the runs of the hub', () => {
       }).catch(() => undefined);
   }
 
-  /** The state of an automation or script and the trace of one run, without times and ids. */
+  /** Returns the state of an automation or script and the trace of one run, without times and ids. */
   async function behaviour(domain: Ran, id: string, form: EntityPayload): Promise<object> {
     await client.entities.write(domain, id, form);
     const entity = await until(`${id} is registered`, () => client.entityRegistry.findNow(domain, id));
@@ -137,7 +139,7 @@ describe('the runs of the hub', () => {
     expect(await behaviour('script', 'run_alias', { alias: 'run_alias', sequence })).toEqual(without);
   });
 
-  test('do not start by a disabled trigger, so the comparison sees whether one is enabled', async () => {
+  test('do not start by a disabled trigger, which proves that the comparison notices whether one is enabled', async () => {
     const disabled = { trigger: 'event', event_type: 'asleep', enabled: false };
     const form = { alias: 'A', triggers: [disabled, { ...disabled, enabled: true }], actions: [] };
     expect(await behaviour('automation', 'run_disabled', form)).toMatchObject({
@@ -145,7 +147,7 @@ describe('the runs of the hub', () => {
     });
   });
 
-  test('differ for a wait that stops, so the comparison sees what happens', async () => {
+  test('differ for a wait that stops, which proves that the comparison notices the course of a run', async () => {
     const wait = { wait_template: '{{ false }}', timeout: 0.01 };
     const behaviours: object[] = [];
     for (const goesOn of [true, false]) {

@@ -7,10 +7,10 @@ import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { proxiedHub, throughProxies } from './proxied-hub';
 
-// Faults of the hub during a burst: in the end every object exists once.
+// Faults of the hub during a burst. At the end every object must exist exactly once.
 
 const RELOAD = 'POST /api/services/automation/reload';
-/** How often the operator is killed during a removal. */
+/** Number of times that the operator is killed during a removal. */
 const ROUNDS = Number(process.env['ROUNDS'] ?? 8);
 
 let home: Home;
@@ -55,9 +55,9 @@ describe('automations of a hub that fails', () => {
     expect(accepted).toHaveLength(all.length);
   });
 
-  // That they are 5 s apart is shown with a manual clock, in unit/client/config-entities/reloads.test.ts.
-  test('the hub answers 500 to reloads: three attempts, and the automation is there all the same', async () => {
-    // None of the test before is still to come.
+  // unit/client/config-entities/reloads.test.ts shows with a manual clock that the attempts are 5 s apart.
+  test('the hub answers 500 to reloads: three attempts, and the automation is loaded nevertheless', async () => {
+    // No reload of the previous test may still follow.
     for (const name of names('failing', 9))
       await until(`${name} is reloaded`, async () => {
         const condition = await home.condition('hubautomation', name, 'ReloadReady');
@@ -77,7 +77,7 @@ describe('automations of a hub that fails', () => {
       });
     await reloadReady({ status: 'False', reason: 'ReloadFailed' });
     await home.event('HubAutomation', 'unreloaded', /^Warning ReloadFailed: .*ReloadID/);
-    await operator.calm(); // the sweep after it asks for no other
+    await operator.calm(); // the check of the entities afterwards requests no further reload
     expect(attempts).toBe(3);
     expect(await operator.failures()).toEqual(before);
     proxy.mend();
@@ -90,7 +90,8 @@ describe('automations of a hub that fails', () => {
     const alone = await startTestOperator(home.namespace, {
       settings: { ...throughProxies, WORKERS_PER_HUB: '1' },
     });
-    // The first attempt fails, which is followed by a pause; the second one has no answer before the other is Ready.
+    // The first attempt fails, and a pause follows. The second one gets no answer before the other automation
+    // is Ready.
     let attempts = 0;
     proxy.fault = (what) => (what === RELOAD && ++attempts === 1 ? 500 : undefined);
     let release = (): void => undefined;
@@ -112,14 +113,14 @@ describe('automations of a hub that fails', () => {
     }
   });
 
-  test('what the hub refuses is shown in its own words, and sent again after an edit only', async () => {
+  test('a refused definition is shown in the hub’s own words, and sent again only after an edit', async () => {
     const sent = () => writes().filter(({ what }) => what.endsWith('/refused')).length;
     await home.apply(automation('villa', 'refused', { triggers: [{ trigger: 'sun', event: 'noon' }] }));
     const { message } = await home.ready('hubautomation', 'refused', {
       status: 'False',
       reason: 'RejectedByHub',
     });
-    // The second one is of hubs before 2026.
+    // Hubs before 2026 have the second form of the message.
     expect(message).toMatch(/Message malformed: (expected 'sunset' or 'sunrise'|not a valid value)/);
     expect(await home.condition('hubautomation', 'refused', 'Stalled')).toMatchObject({ status: 'True' });
     expect(await operator.events('HubAutomation', 'refused')).toEqual([
@@ -148,14 +149,14 @@ describe('automations of a hub that fails', () => {
     expect(await inFile('killed')).toEqual([...all].sort());
   });
 
-  test('a hub that is frozen holds up neither a deletion nor, in the end, anything else', async () => {
+  test('a hub that is frozen blocks neither a deletion nor, in the end, other work', async () => {
     await operator.stop();
     const impatient = await startTestOperator(home.namespace, {
       settings: { ...throughProxies, HUB_WRITE_TIMEOUT: '5' },
     });
     const all = names('frozen', 6);
     const pid = await home.hubProcess('villa');
-    // A write is in flight when the hub freezes.
+    // Waits until a write is in flight, so that the hub freezes during it.
     const frozen = new Promise<void>((resolve) => {
       proxy.hold = (moment, what) => {
         if (moment !== 'request' || !what.startsWith('POST /api/config/automation/config/frozen'))
@@ -174,7 +175,7 @@ describe('automations of a hub that fails', () => {
       thaw(pid);
       const events = names('killed', 12).map((name) => impatient.events('HubAutomation', name));
       const skipped = (await Promise.all(events)).flat();
-      // One try of each of the four workers at most: the others are released without one.
+      // Each of the four workers may try once: the other resources are released without an attempt.
       expect(skipped.filter((event) => event.includes('a moment ago')).length).toBeGreaterThanOrEqual(8);
       await allReady(all);
       expect(await inFile('frozen')).toEqual([...all].sort());
@@ -200,10 +201,10 @@ describe('automations of a hub that fails', () => {
     const sent = writes()
       .slice(before)
       .filter(({ status }) => status === 200);
-    expect(sent.length).toBeLessThanOrEqual(all.length + 1); // the one in flight may have to be sent again
+    expect(sent.length).toBeLessThanOrEqual(all.length + 1); // the write in flight may have to be sent again
   });
 
-  test('an id that is changed back while its object is being removed leaves nothing, and a removal may take the hub long', async () => {
+  test('an id that is changed back during the removal of its object leaves nothing behind, even if the hub takes long for the removal', async () => {
     await home.apply(automation('villa', 'turning', { id: 'turn_a' }), scene('villa', 'slow'));
     await allReady(['turning']);
     await home.ready('hubscene', 'slow');
@@ -250,7 +251,7 @@ describe('automations of a hub that fails', () => {
   });
 
   test(`an operator that is killed ${ROUNDS} times in the middle of removals leaves nothing of them in the hub`, async () => {
-    await operator.calm(); // no other client writes the file
+    await operator.calm(); // so that no other client writes the file
     await addOthers(100);
     const rounds = names('round', ROUNDS);
     await home.apply(
@@ -290,8 +291,9 @@ describe('automations of a hub that fails', () => {
   });
 
   /**
-   * Kills the operator at a removal: while the request, or its answer, is held, or a little after the request was
-   * passed on, when the hub may have done half of it. Resolves when it is dead.
+   * Kills the operator during a removal: while the request or its answer is held, or shortly after the
+   * request was passed on, when the hub may have done half of the removal. Resolves when the operator is
+   * dead.
    */
   function killDuring(removal: string, round: number): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -307,14 +309,14 @@ describe('automations of a hub that fails', () => {
     });
   }
 
-  /** Adds automations of the household: each makes the hub take longer for its file. */
+  /** Adds a user's automations, with which the hub takes longer for its file. */
   async function addOthers(count: number): Promise<void> {
     const file = join(await home.volumeOf('villa'), 'automations.yaml');
     const others = names('other', count).map((id) => ({ id, alias: id, triggers: [], actions: [] }));
     await writeFile(file, dump([...(load(await readFile(file, 'utf8')) as object[]), ...others]));
   }
 
-  /** Ids of the entities that the hub has registered. */
+  /** Returns the ids of the entities in the hub's registry. */
   async function registered(pattern: RegExp): Promise<string[]> {
     const client = await home.client('villa');
     const entities = await client.connection.command('config/entity_registry/list');

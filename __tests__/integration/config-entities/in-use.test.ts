@@ -39,7 +39,7 @@ describe('Ready of a config entity', () => {
     await expect(client.rest.get('/api/states/script.of_the_household')).resolves.toBeDefined();
   });
 
-  test('an automation that the hub disabled as invalid is RejectedByHub, and heals by the hub’s own events', async () => {
+  test('an automation that the hub disabled as invalid is RejectedByHub, and recovers by the hub’s own events', async () => {
     const path = 'homeassistant/motion_light.yaml';
     const input = { motion_entity: 'binary_sensor.x', light_target: { entity_id: 'light.x' } };
     await home.apply(
@@ -65,7 +65,7 @@ describe('Ready of a config entity', () => {
     await writeFile(file, text.replace(include, ''));
     await home.apply(automation('villa', 'alone'));
     const message = await until('it is NotLoaded', async () => {
-      // A node that is late still brings the content of the ConfigMap, which has the include.
+      // A node that is late may restore the content of the ConfigMap, which has the include.
       if ((await readFile(file, 'utf8')) === text) {
         await writeFile(file, text.replace(include, ''));
         await callService(client.rest, 'automation', 'reload');
@@ -79,7 +79,7 @@ describe('Ready of a config entity', () => {
     await home.ready('hubautomation', 'alone');
   });
 
-  test('a resource that was restored without status knows its object again by the label in the hub', async () => {
+  test('a resource that was restored without status recognizes its object by the label in the hub', async () => {
     await home.apply(
       automation('villa', 'restored'),
       scene('villa', 'restored'),

@@ -7,7 +7,7 @@ import { automation, Home, scene, script } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 
-// What stands in a HubAutomation, HubScene or HubScript is in the hub: every field, under the right id.
+// Every field of a HubAutomation, HubScene or HubScript arrives in the hub, under the right id.
 
 let home: Home;
 let operator: TestOperator;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 const stored = (kind: ConfigEntityKind, id: string) => client.entities.read(kind, id);
 const entityIdOf = async (kind: string, name: string) =>
   String((await home.get(kind, name)).status!['entityId']);
-/** The hub reloads after it has answered a write. */
+/** Waits for the definition in use, because the hub reloads after it has answered a write. */
 const runs = (kind: string, name: string, check: (present: EntityPayload) => void) =>
   until(`${kind} ${name} runs as expected`, async () => {
     check((await client.entities.running(await entityIdOf(kind, name)))!);
@@ -31,7 +31,7 @@ const runs = (kind: string, name: string, check: (present: EntityPayload) => voi
   });
 const hasState = (entityId: string, state: string) =>
   until(`${entityId} is ${state}`, async () => (await stateOf(client.rest, entityId)) === state);
-/** `ReloadReady` may be written after `Ready`. */
+/** Waits, because `ReloadReady` may be written after `Ready`. */
 const reloadReady = (kind: string, name: string, expected: object) =>
   until(`ReloadReady of ${kind} ${name}`, async () => {
     expect(await home.condition(kind, name, 'ReloadReady')).toMatchObject(expected);
@@ -127,7 +127,7 @@ test('a scene, whose list becomes a map', async () => {
   await home.change('hubscene', 'film-night', { name: 'Cinema', icon: null });
   await home.ready('hubscene', 'film-night');
   expect(await stored('scene', 'film-night')).not.toHaveProperty('icon');
-  // The hub keeps the entity id of the first name.
+  // The hub keeps the entity id that follows from the first name.
   await until('the hub shows the new name', async () => {
     const shown = await getEntityState(client.rest, 'scene.film_night');
     return shown?.attributes['friendly_name'] === 'Cinema';
@@ -204,7 +204,7 @@ describe('a blueprint', () => {
   });
 });
 
-test('one that a person made, and that is as expected, is adopted without a write', async () => {
+test('one that a user made, and that is as expected, is adopted without a write', async () => {
   await client.entities.write('scene', 'by-hand', { name: 'By hand', entities: { 'light.a': 'off' } });
   await until('it is loaded', () => client.entityRegistry.find('scene', 'by-hand'));
   await operator.calm();
@@ -215,12 +215,12 @@ test('one that a person made, and that is as expected, is adopted without a writ
   await home.ready('hubscene', 'by-hand');
   expect((await home.get('hubscene', 'by-hand')).status).toMatchObject({ adopted: true });
   await operator.calm();
-  // Still in the form in which the person wrote it.
+  // The stored definition still has the form in which the user wrote it.
   expect(await stored('scene', 'by-hand')).toMatchObject({ entities: { 'light.a': 'off' } });
   expect(await operator.metric('hub_operator_drift_total')).toBe(before);
 });
 
-test('a recreated automation is usable, although the deleted one of that name was disabled', async () => {
+test('a recreated automation works, although the deleted one of that name was disabled', async () => {
   await home.apply(automation('villa', 'phoenix'));
   await home.ready('hubautomation', 'phoenix');
   const entity_id = await entityIdOf('hubautomation', 'phoenix');
@@ -249,7 +249,7 @@ test('an automation with enabled: false is off after a restart of the hub for ev
     states.add(String(await stateOf(client.rest, entity_id)));
     return states.has('off') && (await getConfig(client.rest)).state === 'RUNNING';
   });
-  // Both may be Ready from before the restart: the reconcile that is asked for here connects again.
+  // Both may be Ready from before the restart. The requested reconcile connects again.
   await until('the operator has seen the hub after its restart', async () => {
     await operator.touch('HubAutomation', 'asleep');
     const ends = (await operator.outcomes()).filter(({ name }) => name === 'asleep');
@@ -262,7 +262,7 @@ test('an automation with enabled: false is off after a restart of the hub for ev
   expect(await drifts()).toBe(before);
 });
 
-test('without autoReload nothing is reloaded by us, and it is loaded all the same', async () => {
+test('with autoReload: false the operator reloads nothing, and the automation is loaded nevertheless', async () => {
   await home.apply(automation('villa', 'no-reload', { autoReload: false }));
   await home.ready('hubautomation', 'no-reload');
   await reloadReady('hubautomation', 'no-reload', { status: 'False', reason: 'ReloadDisabled' });

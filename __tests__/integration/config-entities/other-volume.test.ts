@@ -4,7 +4,7 @@ import { automation, configuration, floor, Home, hub, scene } from '../../cluste
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The objects of resources whose hub has another volume, or that outlive their resource.
+// Objects of resources whose hub gets another volume, or that outlive their resource.
 
 let home: Home;
 let operator: TestOperator;
@@ -22,7 +22,7 @@ describe('an object that outlives its resource', () => {
     await home.apply(automation('villa', 'attic'));
     await home.ready('hubautomation', 'attic');
     const client = await home.client('villa');
-    // As a backup brings it back that was made before the resource was deleted.
+    // Restores the automation, like a backup from before the deletion of the resource.
     await client.entities.write('automation', 'porch', { alias: 'Porch', triggers: [], actions: [] });
     const { entity_id: entityId } = await until('its entity', () =>
       client.entityRegistry.find('automation', 'porch'),
@@ -49,7 +49,7 @@ describe('an object that outlives its resource', () => {
   });
 });
 
-test('an entity that a person disabled is not Ready and left alone, until it is enabled', async () => {
+test('an entity that a user disabled is not Ready and left alone, until it is enabled', async () => {
   await home.apply(scene('villa', 'film'));
   await home.ready('hubscene', 'film');
   const client = await home.client('villa');
@@ -65,7 +65,7 @@ test('an entity that a person disabled is not Ready and left alone, until it is 
   await home.delete('hubscene', 'film');
 });
 
-test('a Hub that is deleted and applied again gets all objects again, also those with driftPolicy Warn', async () => {
+test('a Hub that is deleted and applied again gets all objects again, including those with driftPolicy Warn', async () => {
   const drifts = () => operator.metric('hub_operator_drift_total');
   const watched = [
     automation('villa', 'lights', { driftPolicy: 'Warn' }),
@@ -73,7 +73,7 @@ test('a Hub that is deleted and applied again gets all objects again, also those
   ];
   const first = await home.client('villa');
   await first.entities.write('automation', 'lights', { alias: 'By hand', triggers: [], actions: [] });
-  // The hub loads it after it has answered, and the operator hears of it after that.
+  // The hub loads the automation after it has answered, and the operator learns of it after that.
   await until('it is loaded', () => first.entityRegistry.find('automation', 'lights'));
   await operator.calm();
   await home.apply(...watched);
@@ -115,7 +115,7 @@ test('a Hub that is deleted and applied again gets all objects again, also those
   expect(await drifts()).toBe(reported);
 });
 
-test('what was delivered as files to another volume is kept, named by the Hub and not run', async () => {
+test('objects that were delivered as files to another volume are kept, named by the Hub and not run', async () => {
   await home.change('hub', 'villa', { delivery: 'File', storage: { retain: true } });
   await home.apply(automation('villa', 'ghost'));
   await until('both are delivered', async () => {
@@ -131,7 +131,7 @@ test('what was delivered as files to another volume is kept, named by the Hub an
   });
   await home.delete('hub', 'villa');
   await home.delete('hubautomation', 'ghost');
-  // The owner begins with an empty hub, and does not know of the ConfigMaps.
+  // A user starts with an empty hub, and does not know of the ConfigMaps.
   await home.delete('persistentvolumeclaim', 'villa-config');
   await home.apply(hub('villa', { delivery: 'File' }));
   await home.ready('hub', 'villa');

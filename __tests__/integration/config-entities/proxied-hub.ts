@@ -6,13 +6,12 @@ import { HubProxy } from '../../cluster/hub-proxy';
 
 const PROXIED = 'example.org/proxied-hub';
 
-/** Settings of an operator that talks to its hubs through their proxies. */
+/** Settings of an operator that connects to its hubs through their proxies. */
 export const throughProxies = { HUB_URL_ANNOTATION: PROXIED };
 
 /**
- * A hub that is set up, and the proxy through which the operator talks to it.
- *
- * @param prepare called with the directory of its volume before it starts
+ * Starts an onboarded hub, and the proxy through which the operator connects to it.
+ * @param prepare called with the directory of the volume before the hub starts
  */
 export async function proxiedHub(
   home: Home,
@@ -26,7 +25,7 @@ export async function proxiedHub(
   return proxy;
 }
 
-/** The proxy through which the operator talks to a hub from now on. */
+/** Returns a new proxy through which the operator connects to a hub from now on. */
 export async function proxyOf(home: Home, name: string): Promise<HubProxy> {
   const url = await until(
     'the hub has an address',

@@ -6,7 +6,8 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// An integration and its section that come in one commit: the section cannot be checked before the integration is there.
+// One commit adds an integration and its section. The section cannot be checked before the integration is
+// installed.
 
 const BASE = 'logger:\n  default: warning\n';
 
@@ -41,7 +42,7 @@ function repository(domain: string) {
   };
 }
 
-describe('the section of an integration of the same commit', () => {
+describe('the section of an integration in the same commit', () => {
   test.each([
     ['after', 'shelf', (section: object, brought: object) => [brought, section]],
     ['before', 'table', (section: object, brought: object) => [section, brought]],
@@ -56,7 +57,7 @@ describe('the section of an integration of the same commit', () => {
       (await rest.get<readonly string[]>('/api/components')).includes(domain),
     );
     await operator.calm();
-    // One for the integration, and at most one for a section that was rejected before.
+    // One rollout for the integration, and at most one for a section that was rejected before.
     expect((await villa.rollouts()) - rollouts).toBeLessThanOrEqual(2);
   });
 });

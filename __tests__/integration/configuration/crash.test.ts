@@ -6,9 +6,10 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { stateOf } from '../../../operator/client/config-entities/states';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// Edits of one configuration, each disturbed after one write of the operator after another: the end is always the same.
+// Edits of one configuration, each disturbed after a different write of the operator. The final state is
+// always the same.
 
-/** Each of the restarts of operator and hub may take half a minute on a machine that has more to do (milliseconds). */
+/** In milliseconds: each restart of operator or hub may take half a minute on a busy machine. */
 const MANY_RESTARTS = 1_200_000;
 
 const BASE = 'logger:\n  default: warning\ninput_boolean:\n  first:\n';
@@ -17,11 +18,13 @@ let home: Home;
 let operator: TestOperator;
 let proxy: ApiProxy;
 let villa: ConfiguredHub;
-/** Called after each write that belongs to the configuration; resolves with whether its answer is lost. */
+/** Called after each write that belongs to the configuration. Resolves with whether its answer is lost. */
 let onWrite: (crossing: Crossing) => Promise<boolean>;
 const noDisturbance = () => Promise.resolve(false);
 
-/** Events tell of the others, and statuses of the Hub follow its pod. */
+/**
+ * Writes that do not belong to the configuration are events and the status of the Hub, which follows its pod.
+ */
 const belongsToConfiguration = ({ method, path }: Crossing) =>
   method !== 'GET' &&
   /\/(hubconfigurations\/villa\/status|configmaps\/villa-configuration[^/]*|statefulsets\/villa|pods\/villa-0)$/.test(
@@ -48,7 +51,7 @@ jest.setTimeout(MANY_RESTARTS);
 interface Edit {
   readonly text: (round: number) => string;
   readonly reason: 'ConfigurationLoaded' | 'CheckFailed';
-  /** The state of an entity of the edit at its end. */
+  /** The entity whose state shows that the edit is in use. */
   readonly entity: (round: number) => string;
   readonly state: string | undefined;
   readonly mostRollouts: number;
@@ -64,7 +67,7 @@ const EDITS: readonly (readonly [string, Edit])[] = [
       entity: (round) => `input_boolean.hot_${round}`,
       state: 'off',
       mostRollouts: 0,
-      // Two ConfigMaps, two of status, and the annotation of the pod.
+      // Two ConfigMaps, two statuses, and the annotation of the pod.
       leastWrites: 5,
     },
   ],
@@ -92,7 +95,7 @@ const EDITS: readonly (readonly [string, Edit])[] = [
   ],
 ];
 
-/** Waits for the end of an edit: the verdict on its generation, and the state of the hub. */
+/** Waits for the end of an edit: the verdict on its generation, and the state in the hub. */
 async function ended(edit: Edit, round: number): Promise<void> {
   await home.ready('hubconfiguration', 'villa', {
     status: edit.reason === 'ConfigurationLoaded' ? 'True' : 'False',
@@ -103,7 +106,7 @@ async function ended(edit: Edit, round: number): Promise<void> {
   await hubHas('input_boolean.first', 'off');
 }
 
-/** The hub may not answer at once after a restart. */
+/** Waits, because the hub may not answer immediately after a restart. */
 const hubHas = (entity: string, state: string | undefined) =>
   until(`${entity} is ${state}`, async () => {
     const { rest } = await villa.connect();
@@ -112,7 +115,10 @@ const hubHas = (entity: string, state: string | undefined) =>
     throw new Error(`it is ${present}`);
   });
 
-/** Does something after the first write of an edit, in the next round after the second, until there are no more. */
+/**
+ * Disturbs an edit after its first write, in the next round after its second, and so on until there are no
+ * more writes.
+ */
 async function disturbedAfterEach(
   disturb: (round: number) => Promise<boolean>,
   act: (round: number) => Promise<void>,
@@ -147,7 +153,7 @@ describe('an edit', () => {
           const rollouts = await villa.rollouts();
           isKilled = false;
           await villa.change(edit.text(round));
-          // A change of the status may be the last one, so that the end is there before the kill.
+          // The last write may be that of the status, so that the final state is reached before the kill.
           await until('the next process runs, or none is needed', async () => {
             if (isKilled) {
               isKilled = false;

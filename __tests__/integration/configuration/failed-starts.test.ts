@@ -9,7 +9,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 import { hubPid } from '../hub/hub-in-sandbox';
 
-// Starts of a hub that fail while its desired configuration is not the one that it runs with.
+// Starts of a hub that fail while the desired configuration differs from the one in use.
 
 const BASE = 'logger:\n  default: warning\ninput_boolean:\n  first:\n';
 
@@ -29,16 +29,16 @@ beforeAll(async () => {
 });
 
 describe('HubConfiguration', () => {
-  test('a recovery mode is healed by one new pod while a content that the hub rejects is desired', async () => {
+  test('a recovery mode is healed by one new pod while the hub rejects the desired content', async () => {
     await villa.change(`${BASE}no_such_integration:\n`);
     await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'CheckFailed' });
     const history = await ObjectHistory.of(home, 'hubconfiguration', 'villa');
     const pod = await villa.podUid();
     const file = join(volume, 'configuration.yaml');
     const good = await readFile(file, 'utf8');
-    await rm(file); // a link to the mounted file
+    await rm(file); // the file is a link to the mounted file
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
-    process.kill(await hubPid(home, 'villa'), 'SIGTERM'); // the container alone is started again
+    process.kill(await hubPid(home, 'villa'), 'SIGTERM'); // only the container is restarted
     await history.find('the status says both', (state) => {
       const { reason, message = '' } = conditionOf(state, 'Ready') ?? {};
       const isBoth = /recovery mode.*replaced once[^]*rejects: .*no_such_integration/.test(message);
@@ -58,7 +58,7 @@ describe('HubConfiguration', () => {
     await villa.loaded();
   });
 
-  test('a content with which the process of the hub ends gives way to the one that ran before', async () => {
+  test('a content that ends the process of the hub is replaced by the previous one', async () => {
     const before = await villa.rollouts();
     await villa.change(`${BASE}deadly:\n`);
     const { message } = await home.ready(

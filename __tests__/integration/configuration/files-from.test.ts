@@ -5,7 +5,7 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// Files of a configuration in ConfigMaps of a person, as Kustomize makes them of folders.
+// Files of a configuration in a user's ConfigMaps, as Kustomize generates them from folders.
 
 const MAIN = `
 homeassistant:
@@ -45,7 +45,7 @@ const immutable = (name: string, data: Readonly<Record<string, string>>) => ({
 
 const MIB = 1_024 * 1_024;
 
-/** Files with so many bytes in all, one package among comments. */
+/** Returns files of this total size: one package among comments. */
 function filling(bytes: number, count: number): Readonly<Record<string, string>> {
   const texts = Array.from({ length: count }, (_, index) => number(`filled_${index}`, 9));
   const size = Math.floor(bytes / count);
@@ -60,7 +60,7 @@ const empty = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`file_${index}.yaml`, '']));
 
 let home: Home;
-/** Another home in another namespace, with the same names and without a Hub. */
+/** A home in another namespace, with equal names and without a Hub. */
 let other: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
@@ -87,7 +87,7 @@ beforeAll(async () => {
 });
 
 describe('spec.filesFrom', () => {
-  test('waits for a ConfigMap, and goes on when it is there', async () => {
+  test('waits for a ConfigMap, and continues when it exists', async () => {
     expect(await failed('ConfigMapNotFound')).toBe(
       'spec.filesFrom[2]: there is no ConfigMap themes. Create it. The last configuration stays.',
     );
@@ -123,7 +123,7 @@ describe('spec.filesFrom', () => {
     await villa.loaded();
   });
 
-  test('a mistake names the ConfigMap and its key, and the home goes on as it was', async () => {
+  test('a mistake is reported with the ConfigMap and its key, and the home continues as it was', async () => {
     const pod = await villa.podUid();
     await home.apply(rooms({ 'hall.yaml': 'input_number: [' }));
     expect(await failed('InvalidConfiguration')).toMatch(
@@ -142,7 +142,7 @@ describe('spec.filesFrom', () => {
     await villa.loaded();
   });
 
-  test('the ConfigMap that the operator makes of it is none of its sources', async () => {
+  test('the ConfigMap that the operator generates cannot be one of its sources', async () => {
     const items = [{ key: 'configuration.yaml', path: 'own.yaml' }];
     await apply({ filesFrom: [...FROM, { configMapRef: { name: 'villa-configuration' }, items }] });
     expect(await failed('InvalidConfiguration')).toMatch(
@@ -160,7 +160,7 @@ describe('spec.filesFrom', () => {
     await villa.loaded();
     await villa.connect();
     await villa.showsAttribute('input_number.fixed', 'max', 1);
-    expect(await villa.podUid()).not.toBe(pod); // a new file
+    expect(await villa.podUid()).not.toBe(pod); // a new file needs a new pod
     await home.apply(immutable('fixed-2', { 'fixed.yaml': number('fixed', 2) }));
     await apply({ filesFrom: from('fixed-2') });
     await home.delete('configmap', 'fixed-1');
@@ -169,7 +169,7 @@ describe('spec.filesFrom', () => {
     expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
   });
 
-  test('ConfigMaps of the same name in two namespaces are two', async () => {
+  test('ConfigMaps with one name in two namespaces are kept apart', async () => {
     await other.apply(
       configMap('rooms', { 'other.yaml': number('other', 5) }),
       configuration('villa', MAIN, {
@@ -215,7 +215,7 @@ describe('spec.filesFrom', () => {
     await villa.showsAttribute('input_boolean.shared', 'friendly_name', '2');
   });
 
-  test('a ConfigMap has 1 MiB, which is the most that the API server takes', async () => {
+  test('a ConfigMap of 1 MiB, the most that the API server accepts', async () => {
     const from = [...FROM, { configMapRef: { name: 'full' }, folder: 'packages/full' }];
     await home.apply(configMap('full', filling(MIB, 8)));
     await apply({ filesFrom: from });
@@ -228,9 +228,9 @@ describe('spec.filesFrom', () => {
     );
   });
 
-  test('500 files are loaded, and of 501 the number is named', async () => {
+  test('500 files are loaded, and for 501 the number is reported', async () => {
     const from = [...FROM, { configMapRef: { name: 'full' }, folder: 'many' }];
-    // With three rooms and a theme.
+    // Three rooms and a theme complete the number.
     await home.apply(configMap('full', empty(496)));
     await apply({ filesFrom: from });
     await villa.loaded();
@@ -242,7 +242,7 @@ describe('spec.filesFrom', () => {
     await villa.loaded();
   });
 
-  test('without its ConfigMap the hub keeps what it has, also in its next pod', async () => {
+  test('without its ConfigMap the hub keeps its files, also in its next pod', async () => {
     await home.delete('configmap', 'themes');
     expect(await failed('ConfigMapNotFound')).toMatch(/there is no ConfigMap themes/);
     await home.delete('pod', 'villa-0');

@@ -8,11 +8,13 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// A home with packages, as people have it, in `spec.files`: in a hub that runs, and at its starts.
+// A typical home with packages in `spec.files`, in a running hub and when the hub starts.
 
 const ROOMS = Array.from({ length: 20 }, (_, index) => `room_${index}`);
 
-/** A package of a room: with a script, an automation that only packages have, and an included file. */
+/**
+ * Returns the package of a room, with a script, an automation that only packages have, and an included file.
+ */
 const room = (name: string): string =>
   [
     'input_boolean:',
@@ -98,7 +100,7 @@ describe('HubConfiguration with folders', () => {
     );
   });
 
-  test('a resource with the id of an automation in a package waits until that is gone', async () => {
+  test('a resource with the id of an automation in a package waits until the latter is removed', async () => {
     await home.apply(automation('villa', 'room-five', { id: 'in_package_room_5' }));
     const conflict = { status: 'False', reason: 'NameConflict' } as const;
     const { message } = await home.ready('hubautomation', 'room-five', conflict);
@@ -131,7 +133,7 @@ describe('HubConfiguration with folders', () => {
     await villa.loaded();
   });
 
-  test('a broken package is named with its file and line, and the home goes on as it was', async () => {
+  test('a broken package is named with its file and line, and the home continues as it was', async () => {
     const pod = await villa.podUid();
     const name = 'packages/floor 1/room_4.yaml';
     await apply({ ...FILES, [name]: room('room_4').replace('name: !secret lamp', 'nam: Lamp') });
@@ -147,7 +149,7 @@ describe('HubConfiguration with folders', () => {
     await villa.loaded();
   });
 
-  test('an included file that is nowhere is named with its place and the way out', async () => {
+  test('an included file that does not exist is named with its place and the remedy', async () => {
     await apply(FILES, `${MAIN}counter: !include counters.yaml\n`);
     expect(await failed('CheckFailed')).toMatch(
       /^The hub rejects the configuration: spec\.configuration, line 10, column 19: includes the file counters\.yaml, which neither spec\.files nor the hub’s volume has\. Put it into spec\.files, .*\n.*Unable to read file \S+counters\.yaml/,
@@ -161,7 +163,7 @@ describe('HubConfiguration with folders', () => {
     await apply({ ...FILES, [second]: 'counter: {second: {initial: 9}}\n' });
     await villa.loaded();
     await villa.connect();
-    // Which one it is, the order of the folders on the volume decides.
+    // The order of the folders on the volume decides which one is loaded.
     await until('one of them is loaded', async () => {
       const states = ['counter.second', 'input_boolean.room_0_lamp'].map((id) =>
         stateOf(villa.client.rest, id),
@@ -190,7 +192,7 @@ describe('HubConfiguration with folders', () => {
     await villa.connect();
   });
 
-  test('a file that comes, and one that goes, restart the hub under auto and wait under hot-reload', async () => {
+  test('a new file, and a removed one, restart the hub under auto and wait under hot-reload', async () => {
     const pod = await villa.podUid();
     const { 'packages/floor 0/deep/garden.yaml': _, ...fewer } = FILES;
     const files = { ...fewer, 'packages/cellar.yaml': 'counter: {jars: {initial: 3}}\n' };
@@ -211,7 +213,7 @@ describe('HubConfiguration with folders', () => {
     expect(await villa.podUid()).not.toBe(pod);
   });
 
-  test('a folder that nothing has is NotLoaded, one of the volume is loaded, and an empty one is named', async () => {
+  test('a folder that exists nowhere is NotLoaded, one on the volume is loaded, and an empty one is named', async () => {
     const text = `${MAIN}counter: !include_dir_merge_named counters\nzone: !include_dir_merge_list zones\n`;
     await mkdir(join(volume, 'zones'));
     await apply(FILES, text);
@@ -231,7 +233,7 @@ describe('HubConfiguration with folders', () => {
     await rm(join(volume, 'zones'), { recursive: true });
   });
 
-  test('without folders again the hub has what is left, and its ConfigMap the form of before', async () => {
+  test('without folders again the hub has the remaining files, and its ConfigMap the original form', async () => {
     await apply({ 'garden.yaml': 'seeds: {initial: 8}\n' }, 'counter: !include garden.yaml\n');
     await villa.loaded();
     await villa.connect();

@@ -8,14 +8,14 @@ import fc from '../../fast-check';
 import { seed } from '../../seed';
 import { compareByHub, type LoaderResult, readSecretsByHub } from './loader';
 
-// Generated configurations, read by the hub's own loader.
+// Reads generated configurations with the hub's own loader.
 
 const CASES = 1_000;
 const NO_SECRETS = 'known: x\nhub_operator_hash: h\nhub_operator_recorder: sqlite://\n';
-/** The files that the hub writes, as they are after its first start. */
+/** The files that the hub writes itself, as they are after its first start. */
 const HUB_FILES = { 'automations.yaml': '[]\n', 'scenes.yaml': '', 'scripts.yaml': '' };
 
-/** Sections as people write them, and as they do not. */
+/** Sections as users write them, and unusual ones. */
 const section = fc.constantFrom(
   'logger:\n  default: info\n',
   'frontend:\n',
@@ -142,7 +142,7 @@ const source = fc
     ...(settings && { recorder: settings }),
   }));
 
-/** As the loader's script writes it. */
+/** Recognizes a mapping in the format of the loader's script. */
 const isMapping = (value: unknown): value is { readonly '{}': unknown[] } =>
   typeof value === 'object' && value !== null && '{}' in value;
 
@@ -152,7 +152,7 @@ interface Case {
   readonly result: LoaderResult;
 }
 
-/** Lines that are not indented, which the hub's loader reads. */
+/** Lines without indentation that the hub's loader accepts. */
 const UNINDENTED: readonly string[] = [
   't: "{{ foo\nbar }}"\n',
   "a:\n  t: 'one\ntwo\n\nit''s\nthree'\n",
@@ -233,13 +233,14 @@ describe('generateConfiguration', () => {
         given,
         message: expect.stringMatching(/^spec\.configuration, line \d+, column \d+: .+\.$/),
       });
-    // The hub uses the last of two equal keys, and it reads some characters as line breaks that other programs do not.
+    // The hub uses the last of two equal keys, and treats some characters as line breaks that other programs
+    // do not.
     const harmful = /occurs twice|is a line break to the hub|U\+FEFF/;
     const loadable = rejected.filter(
       ({ generated, result }) =>
         result.errorBefore === null && generated.type === 'invalid' && !harmful.test(generated.message),
     );
-    // Three or four of a thousand, by the seed between none and ten.
+    // Three or four in a thousand on average, depending on the seed between none and ten.
     expect(loadable.length).toBeLessThan(CASES / 50);
   });
 

@@ -9,12 +9,14 @@ interface LoaderCase {
   readonly after: Readonly<Record<string, string>>;
 }
 
-/** The result of the hub's own loader for a case. */
+/** The result of the hub's own loader. */
 export interface LoaderResult {
-  /** Why it does not load the files; null: it does. */
+  /** Why the files cannot be loaded; null when they can. */
   readonly errorBefore: string | null;
   readonly errorAfter: string | null;
-  /** Sections that are only in one of the two, or whose values differ; null: not there. */
+  /**
+   * Sections that exist in only one of the two, or whose values differ; null stands for a missing section.
+   */
   readonly differences: Readonly<Record<string, readonly [before: unknown, after: unknown]>>;
 }
 
@@ -78,10 +80,10 @@ for case in json.loads(pathlib.Path(sys.argv[1]).read_text()):
 pathlib.Path(sys.argv[2]).write_text(json.dumps(results))
 `;
 
-/** Loads all cases in one process: it takes a second to start. */
+/** Loads all cases in one process, whose start takes a second. */
 export const compareByHub = (cases: readonly LoaderCase[]): Promise<LoaderResult[]> => run(COMPARE, cases);
 
-/** The values that `!secret` gives for the keys of each `secrets.yaml`. */
+/** Returns the values of `!secret` for the keys of each `secrets.yaml`. */
 export const readSecretsByHub = (
   cases: readonly { readonly text: string; readonly keys: readonly string[] }[],
 ): Promise<Record<string, unknown>[]> => run(READ_SECRETS, cases);

@@ -9,20 +9,20 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// A home that is too large for one ConfigMap: 120 packages and 1.2 MB, in ConfigMaps of a person.
+// A home that is too large for one ConfigMap: 120 packages and 1.2 MB, in a user's ConfigMaps.
 
 const MAIN = 'homeassistant:\n  packages: !include_dir_named packages\n';
 const PACKAGES = 120;
 
-/** Comments of a home are no repetition of one letter. */
+/** Random text, because comments of a real home cannot be compressed like one repeated letter. */
 const COMMENT = `# ${randomBytes(7_500).toString('base64')}\n`;
 const room = (name: string, text: string) => `${COMMENT}input_boolean:\n  ${name}: {name: "${text}"}\n`;
 
-/** Longer than the kubelet of the tests takes to show a changed ConfigMap in a pod. */
+/** Milliseconds, longer than the kubelet of the tests takes to show a changed ConfigMap in a pod. */
 const VOLUME_REFRESH = 8_000;
 
 const nameOf = (index: number) => `room_${index}`;
-/** The files of rooms that have another name than their key. */
+/** Files of rooms whose content differs from the default. */
 type Changes = Readonly<Record<string, string>>;
 
 const rooms = (changes: Changes = {}, count = PACKAGES) =>
@@ -38,7 +38,7 @@ const configMap = (name: string, data: Readonly<Record<string, string>>) => ({
 });
 
 const MAPS = 6;
-/** The packages in ConfigMaps as Kustomize makes them. */
+/** Returns the packages in ConfigMaps as Kustomize generates them. */
 const given = (changes?: Changes, count?: number) =>
   Array.from({ length: MAPS }, (_, map) =>
     configMap(
@@ -55,7 +55,7 @@ let home: Home;
 let operator: TestOperator;
 let proxy: ApiProxy;
 let villa: ConfiguredHub;
-/** Writes of ConfigMaps by the operator, by name. */
+/** Names of the ConfigMaps that the operator wrote, in order. */
 let written: string[];
 let onWrite: (name: string) => Promise<'on' | 'drop'>;
 const letPass = () => Promise.resolve('on' as const);
@@ -63,7 +63,7 @@ const letPass = () => Promise.resolve('on' as const);
 const names = objectNames('villa');
 const parts = names.configurationParts();
 
-/** No pod template is written: the pod stays. */
+/** Whether writes of the pod template are dropped, so that the pod stays. */
 let isPodKept = false;
 
 async function gate(moment: 'before' | 'after', { method, path }: Crossing): Promise<'on' | 'drop'> {
@@ -90,7 +90,7 @@ const partDigests = () =>
     }),
   );
 
-/** The report of the start of the pod. */
+/** Returns the report of the pod's init container. */
 async function startOfPod() {
   return prepareReport((await home.get('pod', 'villa-0')) as never);
 }
@@ -109,7 +109,7 @@ beforeAll(async () => {
 afterAll(() => proxy.stop());
 
 describe('a configuration that is too large for one ConfigMap', () => {
-  test('comes to the hub in parts, which belong to the Hub', async () => {
+  test('reaches the hub in parts, which belong to the Hub', async () => {
     await villa.loaded();
     await villa.connect();
     for (const index of [0, 17, 60, PACKAGES - 1]) await shows(nameOf(index), nameOf(index));
@@ -118,7 +118,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     expect(metadata.ownerReferences).toEqual([expect.objectContaining({ kind: 'Hub', name: 'villa' })]);
   });
 
-  test('one changed package is loaded without a restart, and is one written part', async () => {
+  test('one changed package is loaded without a restart, and only one part is written', async () => {
     const pod = await villa.podUid();
     await operator.calm();
     written = [];
@@ -128,7 +128,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
     expect(await villa.podUid()).toBe(pod);
     expect(written.filter((name) => parts.includes(name))).toHaveLength(1);
-    // The last one is its record.
+    // The last write is the record of the parts.
     expect(written.filter((name) => name === names.configuration)).toHaveLength(1);
   });
 
@@ -142,7 +142,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload' });
   });
 
-  test('a broken package is named, and the home goes on as it was', async () => {
+  test('a broken package is named, and the home continues as it was', async () => {
     const pod = await villa.podUid();
     await home.apply(...given({ room_7: `${COMMENT}input_boolean:\n  room_7: {initial: maybe}\n` }));
     const { message } = await home.ready('hubconfiguration', 'villa', {
@@ -175,13 +175,13 @@ describe('a configuration that is too large for one ConfigMap', () => {
     }
   });
 
-  test('a part that a person deletes comes back', async () => {
+  test('a part that a user deletes is restored', async () => {
     await home.delete('configmap', parts[3]!);
     await until('it is there', async () => (await present()).includes(parts[3]!));
     await operator.calm();
   });
 
-  test('the hub starts with it when its HubConfiguration is gone', async () => {
+  test('the hub starts with its parts when its HubConfiguration is gone', async () => {
     await home.delete('hubconfiguration', 'villa');
     await until('its ConfigMap is gone', async () => {
       const { stdout } = await kubectl(['get', 'configmaps', '--output=name'], { namespace: home.namespace });
@@ -198,7 +198,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await villa.loaded();
   });
 
-  test('one that is deleted before it is accepted leaves the parts of the last one, for which no start waits', async () => {
+  test('one that is deleted before it is accepted leaves the parts of the last accepted one, and no start waits for its own', async () => {
     const text = `killed after ${names.acceptedConfiguration}`;
     let isKilled = false;
     onWrite = async (name) => {
@@ -233,7 +233,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await shows('room_9', 'never accepted');
   });
 
-  test('one that becomes invalid before it is published leaves the parts of the last one', async () => {
+  test('one that becomes invalid before it is published leaves the parts of the last accepted one', async () => {
     await operator.calm();
     const digests = await partDigests();
     let isKilled = false;
@@ -261,14 +261,14 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await until('the parts are gone', async () => (await present()).length === 0);
     await villa.connect();
     await shows('room_11', 'room_11');
-    // The parts of before have a file of that name as well.
+    // The former parts have a file of that name too.
     await shows('room_9', 'small');
     expect(await operator.failures()).toEqual([]);
   });
 
-  test('a ConfigMap of a person with the name of a part holds a large one back, and its files come to no hub', async () => {
+  test('a user’s ConfigMap with the name of a part blocks a large configuration, and its files never reach a hub', async () => {
     await home.apply(configMap(parts[3]!, { 'configuration.yaml': 'logger:\n', 'other.yaml': '' }));
-    // The hub may load some of these ConfigMaps before the last of them makes the home a large one.
+    // The hub may load some of these ConfigMaps before the last of them makes the configuration a large one.
     await home.apply(...given({ room_9: room('room_9', 'small') }));
     const { message } = await home.ready('hubconfiguration', 'villa', {
       status: 'False',
@@ -286,8 +286,9 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await shows(nameOf(PACKAGES - 1), nameOf(PACKAGES - 1));
   });
 
-  test('a small one that is rejected leaves the hub with its parts, and a large one with none', async () => {
-    // One ConfigMap crosses the size, so that the hub loads nothing between: the packages beside are without it just small.
+  test('a small one that is rejected leaves the hub with its parts, and a large one leaves it with none', async () => {
+    // One ConfigMap alone makes the configuration large, so that the hub loads nothing in between: without it
+    // the packages are just small enough.
     const beside = Object.fromEntries(rooms().filter((_entry, index) => index % MAPS === 1));
     const change = (text: string, others = {}) =>
       home.apply(configMap('rooms-1', { ...others, 'room_7.yaml': text }));
@@ -312,7 +313,7 @@ describe('a configuration that is too large for one ConfigMap', () => {
     await until('the parts are gone', async () => (await present()).length === 0);
   });
 
-  test('a hub that restarts by itself before its pod is replaced has the content of before, from one ConfigMap to parts and back', async () => {
+  test('a hub that restarts itself before its pod is replaced has the former content, from one ConfigMap to parts and back', async () => {
     const beside = Object.fromEntries(rooms().filter((_entry, index) => index % MAPS === 1));
     const change = (text: string, others = {}) =>
       home.apply(configMap('rooms-1', { ...others, 'room_7.yaml': room('room_7', text) }));

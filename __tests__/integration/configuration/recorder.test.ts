@@ -7,7 +7,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { Postgres, whyNoPostgres } from '../../cluster/postgres';
 import { hubPid } from '../hub/hub-in-sandbox';
 
-// Secrets of a hub that runs, among them the URL of the database of its recorder.
+// Secrets of a running hub, including the URL of its recorder's database.
 
 const PASSWORD = 'correct-horse-battery';
 
@@ -55,9 +55,9 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
     return rows.map(([state]) => state);
   };
 
-  test('the states of the hub are there, and the URL is in no ConfigMap and in no status', async () => {
+  test('the states of the hub are in the database, and the URL is in no ConfigMap and in no status', async () => {
     const client = await home.client('villa');
-    await running(client); // the recorder, too
+    await running(client); // includes the recorder
     await client.rest.post('/api/services/input_boolean/turn_on', { entity_id: 'input_boolean.lamp' });
     await until('the state is in the database', async () => (await recorded()).at(-1) === 'on');
     const { data } = await home.get('configmap', 'villa-configuration');
@@ -69,7 +69,7 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
     expect(await ownerOf('secret', 'villa-secrets')).toMatchObject({ kind: 'HubConfiguration' });
   });
 
-  test('a HubSecrets takes the file over, with the URL in it, and the hub keeps running', async () => {
+  test('a HubSecrets takes over the file, with the URL in it, and the hub keeps running', async () => {
     const pid = await hubPid(home, 'villa');
     await home.apply(
       secret('names', { lamp: 'Lamp', visits: 'Visits' }),
@@ -81,12 +81,12 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
     expect(text).toContain('"lamp": "Lamp"');
     expect(text).toContain(`"hub_operator_recorder": "${postgres.url}"`);
     await home.ready('hub', 'villa');
-    // Longer than the debounce of a rollout.
+    // Waits longer than the debounce of a rollout.
     await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
   });
 
-  test('a value that only sections with a reload use needs no restart', async () => {
+  test('a value that only reloadable sections use needs no restart', async () => {
     await home.change('hubconfiguration', 'villa', { configuration: CONFIGURATION });
     await home.ready('hubconfiguration', 'villa');
     await home.ready('hub', 'villa');
@@ -99,10 +99,10 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
     expect(await hubPid(home, 'villa')).toBe(pid);
   });
 
-  test('autoRestart: false leaves a value that needs a restart to the next one', async () => {
+  test('with autoRestart: false a value that needs a restart waits for the next one', async () => {
     const pid = await hubPid(home, 'villa');
     await home.change('hubsecrets', 'villa', { autoRestart: false });
-    await home.ready('hubsecrets', 'villa'); // the watches of the two are independent of each other
+    await home.ready('hubsecrets', 'villa'); // the watches of the two kinds are independent of each other
     await home.apply(secret('names', { lamp: 'Lamp', visits: 'Guests' }));
     await until('the lamp has its name', async () => (await nameOf('input_boolean.lamp')) === 'Lamp');
     await until('the restart is left to the user', async () => {
@@ -115,7 +115,7 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
       });
       return true;
     });
-    // Longer than the debounce of a rollout.
+    // Waits longer than the debounce of a rollout.
     await operator.calm();
     expect(await hubPid(home, 'villa')).toBe(pid);
     await home.change('hubsecrets', 'villa', { autoRestart: true });
@@ -125,7 +125,7 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
 
   test('20 changes of configuration and secrets within 10 s are one rollout', async () => {
     const generation = async () => (await home.get('statefulset', 'villa')).metadata.generation;
-    // Two changes may be further apart than the debounce where the machine is busy: then they are two rollouts.
+    // On a busy machine two changes may be further apart than the debounce, which makes two rollouts.
     await oneOfThree(
       async (attempt) => {
         const before = await generation();
@@ -165,7 +165,7 @@ withPostgres(`HubSecrets of a hub with its history in PostgreSQL${skipped}`, () 
     await home.apply(hubSecrets('villa', 'successor', { secretRefs: [{ name: 'names' }] }));
     await home.ready('hubsecrets', 'successor', { reason: 'SecretsGenerated' });
     await home.ready('hubconfiguration', 'villa');
-    // Salt and all: nothing has changed for the hub.
+    // Even the salt is equal, so nothing has changed for the hub.
     await operator.calm();
     expect(await secretsYaml('villa')).toBe(before);
   });

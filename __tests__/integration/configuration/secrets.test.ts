@@ -4,7 +4,7 @@ import { outliveCreation } from '../../cluster/creation-time';
 import { configuration, Home, hubSecrets, secret } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
-// Secrets on their way to a hub that does not exist yet.
+// Secrets that are prepared for a hub that does not exist yet.
 
 const GROUP = GROUP_VERSION.split('/')[0]!;
 
@@ -54,7 +54,7 @@ describe('HubSecrets without a hub', () => {
     expect(lineOf(after, 'hub_operator_hash')).not.toBe(lineOf(before, 'hub_operator_hash'));
   });
 
-  test('gives the configuration its keys, and holds it back without one', async () => {
+  test('provides the keys of the configuration, and holds it back when one is missing', async () => {
     await home.apply(configuration('later', 'logger:\nmine: [!secret user, !secret lost]\n'));
     const lost = await home.ready('hubconfiguration', 'later', { status: 'False', reason: 'KeyNotFound' });
     expect(lost.message).toContain('lost (spec.configuration, line 2, column 30)');
@@ -75,7 +75,7 @@ describe('HubSecrets without a hub', () => {
     expect(await secretsYaml('later')).not.toContain('password');
   });
 
-  test('the key logger and bytes that are no text are named', async () => {
+  test('the key logger and bytes that are not text are named', async () => {
     await home.apply(
       secret('odd', { logger: 'debug' }),
       hubSecrets('odd', 'odd', { secretRefs: [{ name: 'odd' }] }),

@@ -8,10 +8,11 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// Upgrades of one hub: to a version that has removed an option of a section, and to one that migrates the database.
+// Upgrades of one hub: to a version that has removed an option of a section, and to one that migrates the
+// database.
 
 const COUNTER = 'counter:\n  visits:\n    icon: mdi:door\n';
-/** The version of the database of the installed hub. */
+/** The schema version of the database in the installed hub. */
 let schema: number;
 const withLamp = (more = '') =>
   `logger:\n  default: warning\nrecorder:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n${more}`;
@@ -20,7 +21,7 @@ let home: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
 const DB_SCHEMA = 'components/recorder/db_schema.py';
-/** The migration waits for this file. */
+/** Path of the file that lets the migration continue. */
 let mayMigrate: string;
 
 beforeAll(async () => {
@@ -28,7 +29,8 @@ beforeAll(async () => {
   const image = `example.org/${home.namespace}`;
   const withoutIcon = {
     file: 'components/counter/__init__.py',
-    // With the indent of the schema for YAML: the one of the user interface stays. Its library has one name or the other.
+    // Matches the option by the indentation of the YAML schema, since the one of the UI must stay. Its
+    // library may have either of two names.
     from: / {20}(probatio|vol)\.Optional\(CONF_ICON\): cv\.icon,/,
     to: '',
   };
@@ -51,9 +53,9 @@ beforeAll(async () => {
 afterAll(() => writeFile(mayMigrate, ''));
 
 /**
- * A version whose database has this schema.
- *
- * @param live a database of this schema is migrated while the hub runs, and one of a former schema before it answers
+ * Returns patches for a version with this database schema.
+ * @param live schema from which the hub migrates a database while it runs; an older database is migrated
+ * before the hub answers
  */
 function migrating(next: number, live: number): Patch[] {
   const file = 'components/recorder/migration.py';
@@ -83,7 +85,7 @@ function migrating(next: number, live: number): Patch[] {
   ];
 }
 
-/** Resolves when the pod of that version runs. */
+/** Resolves when the pod runs the version. */
 async function upgrade(version: string): Promise<string> {
   const before = await villa.podUid();
   await home.change('hub', 'villa', { image: `example.org/${home.namespace}`, version });
@@ -94,10 +96,10 @@ async function upgrade(version: string): Promise<string> {
   });
 }
 
-describe('an upgrade to a version that leaves out a section', () => {
+describe('an upgrade to a version that removed an option of a section', () => {
   const leftOut = () => home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'CheckFailed' });
 
-  test('is CheckFailed with the line of the section, also when it is asked for again', async () => {
+  test('is CheckFailed with the line of the section, also after a requested reconcile', async () => {
     await upgrade('2026.12.0');
     await home.ready('hub', 'villa');
     await until('the version runs', async () => {
@@ -112,7 +114,7 @@ describe('an upgrade to a version that leaves out a section', () => {
     await leftOut();
   });
 
-  test('does not keep an edit of another section from being loaded without a restart', async () => {
+  test('does not prevent that an edit of another section is loaded without a restart', async () => {
     const pod = await villa.podUid();
     await villa.connect();
     await villa.change(withLamp(`  desk:\n${COUNTER}`));
@@ -145,7 +147,7 @@ describe('an upgrade that migrates the database', () => {
     await operator.calm();
     expect([await villa.podUid(), await villa.rollouts()]).toEqual([pod, before + 1]);
 
-    // The change waits no more, but for the restart.
+    // Now the change waits only for the restart.
     await home.annotate('hubconfiguration', 'villa', `hub-operator.dev/reconcile-requested-at=${version}`);
     await until('it is written', async () => {
       const { data } = await home.get('configmap', 'villa-configuration');

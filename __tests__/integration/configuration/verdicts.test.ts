@@ -9,7 +9,7 @@ import { patchObject } from '../../cluster/api';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// A verdict on a configuration holds for one start of the hub, and is proven by its effect.
+// A verdict on a configuration applies to one start of the hub, and is based on the effect in the hub.
 
 const BASE = 'logger:\n  default: warning\n';
 
@@ -17,7 +17,7 @@ let home: Home;
 let operator: TestOperator;
 let villa: ConfiguredHub;
 let volume: string;
-/** The integration `slow` is not set up while this file exists. */
+/** Path of a file that delays the set-up of the integration `slow` while it exists. */
 let slowWaits: string;
 
 const install = (domain: string, ...setup: string[]) => addCustomIntegration(volume, domain, ...setup);
@@ -49,7 +49,7 @@ describe('HubConfiguration', () => {
     await villa.connect();
   });
 
-  test('a platform that is not set up is NotLoaded, and goes without another restart', async () => {
+  test('a platform that is not set up is NotLoaded, and its removal needs no further restart', async () => {
     await villa.change(`${BASE}sensor:\n  - platform: template\n    sensors: {a: {value_template: "1"}}\n`);
     const { message } = await home.ready('hubconfiguration', 'villa', {
       status: 'False',
@@ -77,7 +77,7 @@ describe('HubConfiguration', () => {
     await villa.loaded();
   });
 
-  test('a section whose integration is installed later is loaded by the start that finds it', async () => {
+  test('a section whose integration is installed later is loaded at the start that finds the integration', async () => {
     const pod = await villa.podUid();
     await villa.change(`${BASE}later:\n  key: 1\n`);
     const { message } = await home.ready('hubconfiguration', 'villa', {
@@ -110,7 +110,8 @@ describe('HubConfiguration', () => {
     await home.apply(secret('words', { lamp: 'Light' }));
     await villa.change(`${BASE}slow:\ninput_boolean:\n  lamp:\n    name: !secret lamp\n  desk:\n`);
     await until('the operator has seen the edit', () => home.condition('hubconfiguration', 'villa'));
-    // Every 5 s while the hub starts: longer than the debounce of a rollout.
+    // The Hub is reconciled every 5 s while the hub starts; several of these take longer than the debounce of
+    // a rollout.
     const looks = async () => (await operator.outcomes()).filter(({ kind }) => kind === 'Hub').length;
     const before = await looks();
     await until('the operator has looked at the hub twice', async () => (await looks()) >= before + 2);

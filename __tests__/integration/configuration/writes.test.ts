@@ -5,7 +5,7 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from '../hub/configured-hub';
 
-// The writes to the cluster that one edit of a configuration costs, as a watch sees them.
+// Counts the writes to the cluster for one edit of a configuration, by a watch.
 
 const CONFIG_MAPS = ['villa-configuration', 'villa-configuration-accepted', 'villa-configuration-last-good'];
 const RESOURCE = ['hubconfiguration', 'villa'] as const;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   await villa.connect();
 });
 
-/** The numbers of writes of ConfigMaps and of the HubConfiguration while something is done. */
+/** Returns the numbers of writes of ConfigMaps and of the HubConfiguration during an action. */
 async function writesOf(act: () => Promise<void>) {
   await operator.calm();
   const followed = await Promise.all(
@@ -62,7 +62,7 @@ describe('one edit', () => {
     expect(writes).toEqual({ configMaps: 2, resource: 3 });
   });
 
-  test('that changes nothing for the hub writes no more than one that does', async () => {
+  test('that changes nothing for the hub causes no more writes than one that does', async () => {
     const writes = await writesOf(async () => {
       await villa.change(`# a comment\n${withLamp('second')}`);
       await villa.loaded();
@@ -70,14 +70,14 @@ describe('one edit', () => {
     expect(writes).toEqual({ configMaps: 2, resource: 3 });
   });
 
-  test('that is no change and a restart of the operator write nothing', async () => {
+  test('without a difference causes no write, and neither does a restart of the operator', async () => {
     const writes = await writesOf(async () => {
       await operator.touch('HubConfiguration', 'villa');
       await operator.stop();
       await operator.start();
       await operator.touch('HubConfiguration', 'villa');
     });
-    // The annotations of the test.
+    // The two writes are annotations by the test.
     expect(writes).toEqual({ configMaps: 0, resource: 2 });
   });
 });

@@ -12,9 +12,10 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { runPython } from '../../cluster/python-script';
 import { GOOD_ENTITIES, textOf, WRONG_FILES, type WrongFile } from './wrong-files';
 
-// Mistakes in the configuration: none is reported as in use, each is named, and what ran before runs on.
+// Mistakes in the configuration: none is reported as in use, each is named, and the former configuration
+// stays in use.
 
-/** What a message about the file has to name. */
+/** Text that a message about the file has to contain. */
 const named = ({ says, sections }: WrongFile): RegExp =>
   says ?? new RegExp(`line \\d|${Object.keys(sections)[0]!.split(' ')[0]}`);
 
@@ -27,7 +28,7 @@ const VERDICTS: ReadonlySet<string> = new Set([
   'ReloadFailed',
 ]);
 
-/** The first verdict about the present generation. `Ready=True` is one, too. */
+/** Waits for the first verdict about the current generation. `Ready=True` is a verdict too. */
 const verdictOf = (home: Home): Promise<StoredCondition> =>
   until('the operator has a verdict', async () => {
     const ready = await home.condition('hubconfiguration', 'villa');
@@ -36,7 +37,7 @@ const verdictOf = (home: Home): Promise<StoredCondition> =>
     return ready;
   });
 
-describe('a wrong file in a hub that runs', () => {
+describe('a wrong file in a running hub', () => {
   let home: Home;
   let operator: TestOperator;
   let pod: string;
@@ -46,7 +47,7 @@ describe('a wrong file in a hub that runs', () => {
     const { rest } = await home.client('villa');
     return Promise.all(GOOD_ENTITIES.map(async (id) => [id, await stateOf(rest, id)] as const));
   };
-  /** The entities of the good configuration that the hub does not have as it should. */
+  /** Returns the entities of the good configuration that are missing or unavailable in the hub. */
   const lost = async () =>
     (await states()).filter(([, state]) => state === undefined || state === 'unavailable');
 
@@ -72,14 +73,14 @@ describe('a wrong file in a hub that runs', () => {
       expect(await lost()).toEqual([]);
       return true;
     });
-    // A new file is linked at the start of a pod only.
+    // New files are linked only when a pod starts.
     if (!file.files) expect(await podUid()).toBe(pod);
   });
 
-  test('the good one is in use at once afterwards, without an error of the operator', async () => {
+  test('the good configuration is in use immediately afterwards, without an error of the operator', async () => {
     await home.apply(configuration('villa', textOf()));
     await home.ready('hubconfiguration', 'villa');
-    // The hub computes the states some time after it has loaded it.
+    // The hub computes the states some time after it has loaded the configuration.
     await until('all of it is there', async () => (await lost()).length === 0);
     expect(await operator.failures()).toEqual([]);
   });
@@ -91,7 +92,7 @@ describe('a wrong file in a hub that runs', () => {
     await until('the counter is there', async () => (await stateOf(rest, 'counter.visits')) === '0');
   });
 
-  test('at a start of the hub a wrong file leaves the former one running, and is named', async () => {
+  test('when a hub starts, a wrong file leaves the former one in use, and is named', async () => {
     const [file] = WRONG_FILES as [WrongFile];
     await home.apply(configuration('villa', textOf(file.sections), { reloadStrategy: 'restart' }));
     expect(await verdictOf(home)).toMatchObject({
@@ -140,7 +141,7 @@ describe('a wrong mqtt section', () => {
     ['an option of another type', GOOD.replace('a/b', 'a/b\n        qos: many')],
     ['a platform that is none', GOOD.replace('sensor:', 'sensr:')],
     ['a topic that is invalid', GOOD.replace('a/b', '"a/#/b"')],
-  ])('with %s is named, and what ran before runs on', async (_, mqtt) => {
+  ])('with %s is named, and the former configuration stays in use', async (_, mqtt) => {
     await home.apply(configuration('villa', textOf({ mqtt }), { reloadStrategy: 'hot-reload' }));
     const ready = await verdictOf(home);
     expect(ready).toMatchObject({

@@ -1,19 +1,19 @@
 /**
- * Files that the hub would not load as they are, from its own error classes and the lists of its sections: each is a good
+ * Files that the hub does not load, derived from its error classes and its sections: each is a good
  * configuration with one mistake.
  */
 
-/** Top-level keys of `configuration.yaml` with their values as YAML, each from its own line on. */
+/** Top-level keys of `configuration.yaml` with their values as YAML, which begin on a line of their own. */
 type Sections = Readonly<Record<string, string>>;
 
 export interface WrongFile {
   readonly name: string;
-  /** Sections in place of those of {@link good}, or beside them. */
+  /** Sections that replace those of {@link good}, or are added. */
   readonly sections: Sections;
   readonly files?: Readonly<Record<string, string>>;
-  /** What a message about it names; default: a line, or the section. */
+  /** Text that a message about the file contains. Default: a line number, or the section. */
   readonly says?: RegExp;
-  /** Only the set-up of the platform in a hub that runs tells, and no check does. */
+  /** Whether only the set-up of the platform in a running hub finds the mistake, and no check does. */
   readonly isFoundBySetUp?: boolean;
 }
 
@@ -45,7 +45,7 @@ const SCRIPT = block(
 const SCENE = block('  - name: Own scene', '    entities:', '      input_boolean.lamp: "on"');
 const TEMPLATE = block('  - sensor:', '      - name: Own sensor', '        state: "{{ 1 + 1 }}"');
 
-/** A configuration of which the hub loads everything. */
+/** A configuration that the hub loads completely. */
 const good: Sections = {
   ...INCLUDES,
   'automation own': AUTOMATION,
@@ -75,7 +75,7 @@ const wrong = (name: string, sections: Sections, others: Partial<WrongFile> = {}
   ...others,
 });
 
-/** A mistake in one section of {@link good}: `from` becomes `to`. */
+/** Returns a mistake in one section of {@link good}: `from` is replaced by `to`. */
 const edited = (section: string, from: string, to: string, others: Partial<WrongFile> = {}): WrongFile => {
   const value = good[section]!;
   if (!value.includes(from)) throw new Error(`cannot make a wrong file: ${section} has no ${from}`);
@@ -90,7 +90,7 @@ const automation = (from: string, to: string) =>
 const script = (from: string, to: string) =>
   edited('script own', from, to, { says: /Own script|script|line \d/ });
 const homeassistant = (...lines: readonly string[]) => added('homeassistant', ...lines);
-/** The hub names the package, or the item in it. */
+/** Returns a mistake in a package. The hub names the package, or the item in it. */
 const packaged = (...lines: readonly string[]): WrongFile => ({
   ...homeassistant('  packages:', ...lines),
   says: /package|line \d/i,
@@ -202,7 +202,7 @@ export const WRONG_FILES: readonly WrongFile[] = [
     },
   ),
   wrong('a tag that is none', { logger: ' !nonsense x' }, { says: /nonsense|line \d/ }),
-  // Each with a new file, for which the pod is replaced.
+  // Each of these has a new file, for which the pod is replaced.
   wrong(
     'an included file that is broken',
     { counter: ' !include counters.yaml' },

@@ -25,7 +25,7 @@ const image = () =>
     '--output=jsonpath={.spec.template.spec.containers[0].image}',
   ]);
 
-/** Writes the status of the operator's newest pods as a kubelet would, until `stop` is called. */
+/** Writes the status of the operator's newest pods, as a kubelet would, until `stop` is called. */
 function kubelet(container: object, ready: 'True' | 'False'): { stop(): Promise<void> } {
   let running = true;
   const status = (name: string) => ({
@@ -158,7 +158,10 @@ describe('make deploy and make undeploy', () => {
       cluster.find<{ metadata: { ownerReferences?: object[] } }>('pvc', name, '--namespace=home');
     const retain = { storage: { retain: true } };
 
-    /** Two Hubs of the cluster and an external one, each with an automation, all reconciled by a running operator. */
+    /**
+     * Creates two Hubs in the cluster and an external one, each with an automation, all reconciled by a
+     * running operator.
+     */
     async function home(): Promise<void> {
       await installOperator(cluster.sandbox);
       await cluster.kubectl(['create', 'namespace', 'home']);
@@ -210,11 +213,11 @@ describe('make deploy and make undeploy', () => {
         `--patch=${JSON.stringify({ spec: retain })}`,
       ]);
 
-    /** How many the external hub has. */
+    /** Returns the number of automations in the external hub. */
     const automationsInHub = async () =>
       ((await (await fetch(`${standIn.url}/bench`)).json()) as { automations: number }).automations;
 
-    test('without a terminal it lists the Hubs and what becomes of their volumes, and deletes nothing', async () => {
+    test('without a terminal it lists the Hubs and what happens to their volumes, and deletes nothing', async () => {
       await home();
       await retainVolumeOfVilla();
       const { code, output } = await cluster.run('undeploy');
@@ -233,7 +236,7 @@ describe('make deploy and make undeploy', () => {
       );
     });
 
-    test('with a running operator it removes its objects from hubs that stay, then everything, and keeps the volume', async () => {
+    test('with a running operator it removes the operator’s objects from external hubs, then everything else, and keeps the volume', async () => {
       expect(await automationsInHub()).toBe(1);
       const { code, output } = await cluster.run('undeploy', { TIMEOUT: '240' }, 'y');
       expect(output).not.toContain('finalizers');
@@ -256,12 +259,12 @@ describe('make deploy and make undeploy', () => {
       ]);
     });
 
-    test('with the operator gone it ends, names what waits, and FORCE=1 removes it; the volume stays', async () => {
+    test('without the operator it ends and names the resources that wait; FORCE=1 removes them, and the volume stays', async () => {
       await home();
       await operator!.process.kill();
-      // Set when no operator runs: the Hub is still among the owners of the claim.
+      // The annotation is set while no operator runs, so that the Hub is still an owner of the claim.
       await retainVolumeOfVilla();
-      // That of a killed leader is valid for 15 s more.
+      // The lease of a killed leader would be valid for 15 s more.
       await cluster.must(['delete', 'lease', OPERATOR, `--namespace=${NAMESPACE}`]);
       const { code, output } = await cluster.run('undeploy', { YES: '1', TIMEOUT: '3' });
       expect(code).toBe(1);
@@ -269,7 +272,7 @@ describe('make deploy and make undeploy', () => {
       expect(output).toContain('FORCE=1 removes these finalizers');
       const forced = await cluster.run('undeploy', { YES: '1', FORCE: '1', TIMEOUT: '3' });
       expect([forced.code, forced.output]).toEqual([0, expect.stringContaining('Deleted the operator')]);
-      // The kinds were installed again a moment ago, so that the garbage collector may not know them yet.
+      // The garbage collector may not know kinds that were installed again a moment ago.
       expect(await cluster.find('statefulset', 'flat', '--namespace=home')).toBeUndefined();
       await isGone();
       await until(
@@ -277,7 +280,7 @@ describe('make deploy and make undeploy', () => {
         async () => (await claim('flat-config')) === undefined,
       );
       expect((await claim('villa-config'))!.metadata.ownerReferences).toBeUndefined();
-      expect(await automationsInHub()).toBe(1); // its object stays in the hub
+      expect(await automationsInHub()).toBe(1); // the automation stays in the external hub
     });
 
     const stuck = (name: string, ...finalizers: string[]) => ({
@@ -285,7 +288,7 @@ describe('make deploy and make undeploy', () => {
       metadata: { name, finalizers },
     });
 
-    test('ends a deletion that hangs since the operator and the namespace were deleted before the kinds', async () => {
+    test('completes a deletion that hangs because the operator and the namespace were deleted before the kinds', async () => {
       await installOperator(cluster.sandbox);
       await apply(stuck('left', 'hub-operator.dev/hubautomation'));
       await cluster.must(['delete', 'namespace', NAMESPACE, '--wait=false']);

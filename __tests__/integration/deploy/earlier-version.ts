@@ -8,27 +8,30 @@ import { bundle } from '../../../sandbox/operator-process';
 const run = promisify(execFile);
 const repository = join(__dirname, '..', '..', '..');
 
-/** A version whose objects the first users may have: pods, ConfigMaps and records of another form. */
+/** A commit whose objects the first users may have: pods, ConfigMaps and records in an older form. */
 const COMMIT = 'cfb3f8eb5a73a86881a9b7b9a0642678172d40d8';
 
-/** What an operator is bundled and installed from. */
+/** Files that are needed to bundle and install an operator. */
 const SOURCES = ['operator', 'dist', 'LICENSE', 'package.json', 'tsconfig.json'];
 
 export interface Version {
-  /** Folder of its manifests. */
+  /** Folder of the manifests. */
   readonly dist: string;
-  /** Path of its bundle. */
+  /** Path of the bundle. */
   readonly bundle: string;
 }
 
 export const presentVersion: Version = { dist: join(repository, 'dist'), bundle };
 
 export interface EarlierVersion extends Version {
-  /** Removes its files. */
+  /** Removes the files of the version. */
   remove(): Promise<void>;
 }
 
-/** An earlier version of the operator, out of the history of the repository. Without a history it is the present one. */
+/**
+ * Checks out and bundles an earlier version of the operator from the history of the repository. Without a
+ * history it uses the current version.
+ */
 export async function earlierVersion(): Promise<EarlierVersion> {
   const folder = await mkdtemp(join(tmpdir(), 'earlier-version-'));
   const remove = () => rm(folder, { recursive: true, force: true });
@@ -42,7 +45,8 @@ export async function earlierVersion(): Promise<EarlierVersion> {
   const sources = join(folder, 'sources');
   await mkdir(sources);
   await run('tar', ['--extract', `--file=${archive}`, `--directory=${sources}`]);
-  // The packages of the earlier version would have to be installed from npm, and are seldom others.
+  // Uses the installed packages: those of the earlier version would have to be installed from npm, and seldom
+  // differ.
   await symlink(join(repository, 'node_modules'), join(sources, 'node_modules'));
   await run(process.execPath, [join(sources, 'operator', 'bundle.mjs'), join(folder, 'build')]);
   return { dist: join(sources, 'dist'), bundle: join(folder, 'build', 'operator.cjs'), remove };

@@ -4,16 +4,16 @@ import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbo
 import { kubectl, type KubectlResult } from '../../cluster';
 
 const repository = join(__dirname, '..', '..', '..');
-/** Runs its arguments on a terminal of their own, and ends with their exit code. */
+/** Python that runs its arguments on a separate terminal, and ends with their exit code. */
 const ON_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
 interface Run {
   readonly code: number;
-  /** The output on both streams. */
+  /** Output on both streams. */
   readonly output: string;
 }
 
-/** A control plane of this test file alone: in that of the other test files nothing may be uninstalled. */
+/** A control plane for one test file, since nothing may be uninstalled in the shared one. */
 export class OwnCluster {
   private constructor(readonly sandbox: Sandbox) {}
 
@@ -29,14 +29,14 @@ export class OwnCluster {
     return kubectl([`--kubeconfig=${this.sandbox.kubeconfig}`, ...args], { input });
   }
 
-  /** Runs a command that must succeed; returns its standard output. */
+  /** Runs a kubectl command that must succeed. Returns its standard output. */
   async must(args: readonly string[], input = ''): Promise<string> {
     const { code, stdout, stderr } = await this.kubectl(args, input);
     if (code !== 0) throw new Error(`kubectl ${args.join(' ')} ended with ${code}: ${stderr}`);
     return stdout;
   }
 
-  /** The one object, or undefined. */
+  /** Returns one object, or undefined when it does not exist. */
   async find<T>(...what: readonly string[]): Promise<T | undefined> {
     const printed = await this.must(['get', '--ignore-not-found', '--output=json', ...what]);
     return printed === '' ? undefined : (JSON.parse(printed) as T);
@@ -44,8 +44,7 @@ export class OwnCluster {
 
   /**
    * Runs a script of `deploy/`, as `make` does.
-   *
-   * @param answer typed at a terminal when it asks; absent: there is no terminal
+   * @param answer typed at a terminal at the question; without it there is no terminal
    */
   async run(script: string, variables: Readonly<Record<string, string>> = {}, answer?: string): Promise<Run> {
     const command = [process.execPath, '--import', 'tsx', join('deploy', `${script}.ts`)];

@@ -7,9 +7,9 @@ import { automation, configuration, Home, hub, HUB_VERSION, type Stored } from '
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 
-// A hub that runs as the first version of the operator has left it, and the present operator.
+// A hub in the state in which the first version of the operator left it, with the current operator.
 
-/** Beside the blueprint are the defaults that the first version stored. */
+/** Beside the blueprint, the resource has defaults that the first version stored. */
 const motion = automation('h', 'motion', {
   useBlueprint: {
     path: 'homeassistant/motion_light.yaml',
@@ -69,7 +69,7 @@ test('is restarted once for its new pod, which an event names, and is Ready', as
   expect((await home.get('configmap', 'h-configuration')).data!['configuration.yaml']).toContain(
     'hub_operator',
   );
-  // An operator that forgets nothing it needs restarts no hub once more.
+  // An operator that loses no state does not restart a hub again.
   await operator.stop();
   await operator.start();
   await home.annotate('hubconfiguration', 'h', 'hub-operator.dev/reconcile-requested-at=after-the-upgrade');
@@ -78,7 +78,7 @@ test('is restarted once for its new pod, which an event names, and is Ready', as
   expect(await started()).toBe(2);
 });
 
-test('has the mode of the blueprint again once the stored defaults are removed', async () => {
+test('has the mode of the blueprint again after the stored defaults are removed', async () => {
   expect(await storedAutomations()).toMatch(/mode: single/);
   const patch = '{"spec":{"mode":null,"maxExceeded":null}}';
   await mustKubectl(['patch', 'hubautomation', 'motion', '--type=merge', '-p', patch], {

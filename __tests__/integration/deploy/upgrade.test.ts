@@ -44,7 +44,7 @@ const start = async (name: string) => {
   });
 };
 
-/** `kind/name` of the resources that the running operator has reconciled so far. */
+/** Returns the resources that the running operator has reconciled so far, as `kind/name`. */
 async function reconciled(): Promise<ReadonlySet<string>> {
   const lines = (await readFile(operator.process.logFile, 'utf8')).split('\n').slice(0, -1);
   return new Set(
@@ -71,15 +71,15 @@ const list = async (kinds: string) =>
   ).items;
 
 /**
- * All resources, and the objects that the operator has made for them, with the fields that show a write of the
- * operator.
+ * Returns all resources, and the objects that the operator made for them, with fields that show a write of
+ * the operator.
  */
 async function versions(): Promise<Readonly<Record<string, unknown>>> {
   const resources = await list('home');
   const made = await list('statefulsets,services,configmaps,secrets,persistentvolumeclaims');
   return Object.fromEntries([
     ...resources.map(({ kind, metadata: { name, resourceVersion } }) => [`${kind}/${name}`, resourceVersion]),
-    // Kubernetes itself writes them too.
+    // Kubernetes also writes these, so only the operator's fields count.
     ...made.map(({ kind, metadata: { name, generation, managedFields = [] } }) => [
       `${kind}/${name}`,
       [generation, ...managedFields.filter(({ manager }) => manager.startsWith('hub-operator'))],
@@ -98,7 +98,7 @@ const inHome = ({ metadata, ...rest }: Manifest) => ({
 describe('an upgrade of dist/', () => {
   test('of a cluster with 200 resources writes nothing to the hub, changes no resource and no pod', async () => {
     await cluster.must(['apply', '--server-side', `--filename=${RELEASED}`]);
-    await installOperator(cluster.sandbox); // its roles; then the kinds as they were released
+    await installOperator(cluster.sandbox); // installs the roles; the kinds follow as they were released
     await cluster.must(['apply', '--server-side', '--force-conflicts', `--filename=${RELEASED}`]);
     await cluster.must(['create', 'namespace', NAMESPACE]);
     const labels = { 'hub-operator.dev/hub': 'cottage' };
@@ -151,7 +151,7 @@ describe('an upgrade of dist/', () => {
       },
       480_000,
     );
-    await operator.process.stop(); // writes that had begun are complete then
+    await operator.process.stop(); // after the stop all writes that had begun are complete
     expect({ versions: await versions(), writes: await hubWrites() }).toEqual(before);
   });
 });

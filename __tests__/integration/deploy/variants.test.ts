@@ -20,7 +20,7 @@ import { commandsUnder, repository } from '../docs/documented-commands';
 import { Shell } from '../docs/shell';
 import { OwnCluster } from './own-cluster';
 
-// An installed operator is changed to another variant by the commands of the how-to pages.
+// Changes an installed operator to another variant with the commands of the how-to pages.
 
 const CERTIFICATE = 'docs/how-to/webhook-certificate.md';
 const INSTALL = 'docs/how-to/install.md';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   certManager = new StandInCertManager((...call) => cluster.must(...call), ADDRESS);
   await mkdir(join(folder, 'bin'));
   const { kubectl } = cluster.sandbox;
-  // Installed, or else the one that was built.
+  // A link to the built kubectl where none is installed.
   if (kubectl.length > 1)
     await writeFile(join(folder, 'bin', 'kubectl'), `#!/bin/sh\nexec ${kubectl.join(' ')} "$@"\n`, {
       mode: 0o755,
@@ -76,7 +76,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Runs commands of a page. `make synth` writes elsewhere, as other tests read `dist/`, and `make deploy` applies that. */
+/**
+ * Runs commands of a page. `make synth` writes to another folder, since other tests read `dist/`, and `make
+ * deploy` applies that folder.
+ */
 async function follow(commands: readonly string[]): Promise<void> {
   expect(commands).not.toEqual([]);
   for (const command of commands) {
@@ -93,7 +96,9 @@ async function follow(commands: readonly string[]): Promise<void> {
   }
 }
 
-/** The API server of a sandbox reaches a process by its address, and no Service. */
+/**
+ * The webhook is registered by address, since the API server of a sandbox reaches a process, but no Service.
+ */
 async function synthesize(certificate: string | undefined): Promise<void> {
   const settings = readSynthSettings({ WEBHOOK_CERTIFICATE: certificate });
   const url = `https://${ADDRESS}:${port}${WEBHOOK.path}`;
@@ -110,7 +115,7 @@ async function end(): Promise<void> {
   operator = undefined;
 }
 
-/** Replaces the operator by one with the account and the setting of the Deployment that is applied. */
+/** Restarts the operator with the account and the settings of the applied Deployment. */
 async function rollOut(): Promise<void> {
   await end();
   const mode = '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="WEBHOOK")].value}';
@@ -142,7 +147,10 @@ interface Served {
   readonly issuer: string;
 }
 
-/** The certificate that the operator serves. @throws Error it is not trusted by the authorities in the registration */
+/**
+ * Returns the certificate that the operator serves.
+ * @throws Error the authorities in the registration do not trust it
+ */
 async function served(): Promise<Served> {
   const socket = connect({ host: ADDRESS, port, ca: await authorities() });
   try {
@@ -167,7 +175,7 @@ async function may(verb: string, resource: string, ...where: readonly string[]):
   return answer === 'yes';
 }
 
-/** Which of these objects exist. */
+/** Returns those of the objects that exist. */
 async function existing(manifests: readonly Manifest[]): Promise<string[]> {
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items: manifests });
   const printed = await cluster.must(['get', '--ignore-not-found', '--output=name', '--filename=-'], input);
@@ -197,7 +205,7 @@ describe('an installed operator', () => {
     expect(others).toEqual([]);
     await follow([synth!, deploy!, revoke!]);
     await rollOut();
-    // That of the operator, until cert-manager has replaced it.
+    // The operator's own certificate stays until cert-manager has replaced it.
     await isCalled();
     await until(
       'the operator may not write the CA',
@@ -241,7 +249,8 @@ describe('an installed operator', () => {
   test('is limited to some namespaces by the documented commands, and keeps none of its former rights', async () => {
     await end();
     await until('it has rights everywhere', () => may('list', 'secrets', '--namespace=garden'));
-    // The namespace is there; the rollout is watched below.
+    // The namespace exists already, and the rollout is watched below, so the first and the last command are
+    // left out.
     await follow(commandsUnder(INSTALL, 'For the namespace of your hubs').slice(1, -1));
     await follow(commandsUnder(LIMIT, 'After an installation for the whole cluster'));
     await follow(commandsUnder(CERTIFICATE, WITHOUT).slice(-4));

@@ -20,11 +20,12 @@ import {
 import { type EarlierVersion, earlierVersion, presentVersion, type Version } from './earlier-version';
 import { OwnCluster } from './own-cluster';
 
-// Two real hubs and 70 objects under an earlier version of the operator, this one, the earlier one again, and this one.
+// Two real hubs and 70 objects under an earlier version of the operator, then this one, the earlier one
+// again, and this one.
 
 const NAMESPACE = 'home';
 const hubs = ['first', 'second'] as const;
-/** Files that the operator writes in a hub. A restart of the hub changes none of them. */
+/** Files of a hub that the operator writes and that a restart of the hub does not change. */
 const FILES = ['automations.yaml', 'scripts.yaml', 'scenes.yaml'];
 const REGISTRIES = ['floor', 'area', 'label', 'entity'].map((name) =>
   join('.storage', `core.${name}_registry`),
@@ -87,7 +88,10 @@ const list = async <T = Stored>(...what: readonly string[]): Promise<readonly T[
     }
   ).items;
 
-/** Applies the version's manifests, as upgrade.md says in both directions, and runs it until it has no more to do. */
+/**
+ * Applies the manifests of a version, as upgrade.md says for both directions, and runs it until the operator
+ * has no more to do.
+ */
 async function runVersion({ dist, bundle }: Version, name: string): Promise<void> {
   await operator?.process.stop();
   await installOperator(cluster.sandbox, dist);
@@ -112,7 +116,7 @@ async function settled(): Promise<void> {
     async () => {
       const lines = () => readFile(operator.process.logFile, 'utf8').then((text) => text.split('\n'));
       const before = await lines();
-      // What another version of the operator has said says nothing of this one.
+      // Conditions that another version of the operator wrote do not count.
       const reconciled = new Set(before.flatMap(reconciledBy));
       const waiting = (await list('home')).filter(
         ({ kind, metadata, status }) =>
@@ -131,20 +135,20 @@ async function settled(): Promise<void> {
       if ((await list('hubs.hub-operator.dev')).some(({ status }) => status?.['phase'] !== 'Running'))
         throw new Error('a hub does not run');
       await sleep(5_000);
-      return (await lines()).length - before.length < 40; // hubs are asked every 10 s
+      return (await lines()).length - before.length < 40; // each hub is polled every 10 s
     },
     420_000,
   );
 }
 
-/** The resource whose reconcile a line of the log reports. */
+/** Returns the resource of a log line that reports a reconcile. */
 function reconciledBy(line: string): readonly string[] {
   if (!line.includes('"reconciled resource"')) return [];
   const { kind, name } = JSON.parse(line) as { kind: string; name: string };
   return [`${kind} ${name}`];
 }
 
-/** How often each hub was started. */
+/** Returns how often each hub was started. */
 async function starts(): Promise<Readonly<Record<string, number>>> {
   const events = await list<{ message: string; count?: number; involvedObject: { name: string } }>(
     'events',
@@ -163,7 +167,7 @@ async function starts(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-/** How often an event has named the cause of a restart. */
+/** Returns how often an event has named the cause of a restart. */
 async function named(): Promise<Readonly<Record<string, number>>> {
   const events = await list<{
     count?: number;
@@ -180,7 +184,7 @@ async function named(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-/** The folder of the volume of a hub. */
+/** Returns the folder of a hub's volume. */
 async function folderOf(hub: string): Promise<string> {
   const claims = await list<Stored & { spec: { volumeName: string } }>('pvc');
   const { spec } = claims.find(({ metadata }) => metadata.name === `${hub}-config`)!;
@@ -190,7 +194,7 @@ async function folderOf(hub: string): Promise<string> {
   return volume.spec.hostPath.path;
 }
 
-/** Each device of which the hub has written an entity is written as well. */
+/** Whether the hub has stored the device of each entity that it has stored. */
 async function knowsItsDevices(hub: string): Promise<boolean> {
   const folder = join(await folderOf(hub), '.storage');
   const [entities, devices] = await Promise.all(
@@ -202,7 +206,7 @@ async function knowsItsDevices(hub: string): Promise<boolean> {
   return used.length > 0 && used.every((id) => devices!.includes(id));
 }
 
-/** The files of the hubs, with the times of their last writes where only the operator causes writes. */
+/** Returns the files of the hubs, with their modification times where only the operator causes writes. */
 async function written(): Promise<Readonly<Record<string, unknown>>> {
   const contents = hubs.map(async (name) => {
     const folder = await folderOf(name);
@@ -231,8 +235,8 @@ describe('70 objects of an earlier version', () => {
     await until(
       'the registries of the hubs are on their volumes',
       async () => {
-        // A hub keeps its registries in memory for minutes, and writes them when it stops. One that a busy machine kills before it has
-        // stopped gives its devices other ids at the next start.
+        // A hub keeps its registries in memory for minutes, and writes them when it stops. If a busy machine
+        // kills it before that, its devices get other ids at the next start.
         await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
         await settled();
         return (await Promise.all(hubs.map(knowsItsDevices))).every((each) => each);
@@ -262,7 +266,7 @@ describe('70 objects of an earlier version', () => {
       for (const each of hubs) {
         const restarts = now[each]! - started[each]!;
         expect(restarts).toBeLessThanOrEqual(1);
-        // The earlier version has no such event.
+        // The earlier version does not write this event.
         if (name !== 'down') expect(events[each]! - namedBefore[each]!).toBe(restarts);
       }
       started = now;

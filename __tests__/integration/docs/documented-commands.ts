@@ -3,22 +3,24 @@ import { join } from 'node:path';
 import { sourceFiles } from '../../unit/repository/sources';
 
 export interface DocumentedCommand {
-  /** `docs/tutorial.md` */
+  /** Path of the page, such as `docs/tutorial.md`. */
   readonly page: string;
   readonly command: string;
-  /** The lines that the page shows below it; empty: it shows none. */
+  /** The output that the page shows for the command; empty when it shows none. */
   readonly output: string;
 }
 
 export const repository = join(__dirname, '..', '..', '..');
 
-/** Every command that README and the pages of docs/ tell a reader to run, in the order of each page. */
+/**
+ * Returns every command that README and the pages of docs/ tell a reader to run, in the order of each page.
+ */
 export function documentedCommands(): readonly DocumentedCommand[] {
   const pages = [...sourceFiles('*.md')].filter(([page]) => /^(README|CONTRIBUTING|docs\/)/.test(page));
   return pages.flatMap(([page, text]) => commandsOf(page, text));
 }
 
-/** The commands under a heading of a page, without those under its subheadings. */
+/** Returns the commands under a heading of a page, without those under its subheadings. */
 export function commandsUnder(page: string, heading: string): readonly string[] {
   const text = readFileSync(join(repository, page), 'utf8');
   const section = text.split(/^(?=#+ )/m).find((part) => /^#+ (.*)/.exec(part)?.[1] === heading);
@@ -27,13 +29,13 @@ export function commandsUnder(page: string, heading: string): readonly string[] 
 }
 
 /**
- * In a block of another kind, such as yaml, nothing is run. A block without a prompt is the output of the one before
- * it.
+ * Returns the commands of a page. A code block in another language, such as yaml, has none. A block without a
+ * prompt is the output of the previous one.
  */
 export function commandsOf(page: string, text: string): readonly DocumentedCommand[] {
   const commands: { page: string; command: string; output: string }[] = [];
   for (const [, indent, language, indented] of text.matchAll(/^( *)```(\w+)\n([^]*?)^ *```/gm)) {
-    // In an item of a list.
+    // The block may be indented in a list item.
     const block = indented!.replaceAll(new RegExp(`^${indent}`, 'gm'), '');
     const isSession = language === 'console';
     if (!isSession && !['sh', 'bash', 'shell'].includes(language!)) continue;
@@ -49,7 +51,7 @@ export function commandsOf(page: string, text: string): readonly DocumentedComma
   return commands;
 }
 
-/** The first block of YAML of a page that has a text. */
+/** Returns the first YAML block of a page that contains a text. */
 export function documentedYaml(page: string, containing: string): string {
   const text = readFileSync(join(repository, page), 'utf8');
   for (const [, block] of text.matchAll(/^```yaml\n([^]*?)^```/gm))
@@ -57,7 +59,10 @@ export function documentedYaml(page: string, containing: string): string {
   throw new Error(`${page} has no YAML with ${containing}`);
 }
 
-/** What a page shows, as a pattern: `…` stands for any text; spaces of columns, ages, ports differ. */
+/**
+ * Returns a pattern for the output on a page: `…` stands for any text, and column spacing, ages and ports may
+ * differ.
+ */
 export function shownAs(output: string): RegExp {
   const pattern = output
     .trim()

@@ -1,12 +1,15 @@
-/** Compares the states on a page with the operator's own texts. */
+/** The test that compares the states on a page with the operator's own texts. */
 const statesTest = '__tests__/unit/repository/documented-states.test.ts';
 
-/** How a documented command is treated that cannot be run, or compared, as it is. Why is for the reader. */
+/**
+ * The treatment of a documented command that the test cannot run or compare unchanged. `why` explains it to
+ * the reader.
+ */
 export type Exception =
   | { readonly as: string; readonly by?: typeof statesTest; readonly why: string }
-  /** The command is run; the page shows another state. `by`: the test that compares the page. */
+  /** The command is run, but the page shows another state. `by` is the test that compares the page. */
   | { readonly uncompared: true; readonly by: typeof statesTest; readonly why: string }
-  /** The command is not run here. `by`: the test file that runs it. */
+  /** The command is not run here. `by` is the test file that runs it. */
   | { readonly by?: string; readonly why: string };
 
 const kubelet = 'the stand-in node of the sandbox has no kubelet, which answers logs, exec and port-forward';
@@ -27,11 +30,14 @@ const typescriptTest = '__tests__/unit/docs/typescript.test.ts';
 const companionsTest = '__tests__/schema/companions.test.ts';
 const operatorProcess = 'in the sandbox the operator is a process and no pod';
 
-/** Commands that a test file runs in a cluster of its own. */
+/** Commands that another test file runs in its own cluster. */
 const runBy = (by: string, why: string, commands: readonly string[]): Readonly<Record<string, Exception>> =>
   Object.fromEntries(commands.map((command) => [command, { by, why }]));
 
-/** By page and command. A command that is not listed is run as it stands, and its output is compared with the page. */
+/**
+ * Exceptions by page and command. Every other command is run unchanged, and its output is compared with the
+ * page.
+ */
 export const exceptions: Readonly<Record<string, Readonly<Record<string, Exception>>>> = {
   'README.md': {
     'git clone <this repository> && cd hub-operator': { why: 'the tests run in a clone' },

@@ -7,7 +7,7 @@ import { type DocumentedCommand, documentedCommands, documentedYaml, shownAs } f
 import { exceptions } from './exceptions';
 import { Reader } from './reader';
 
-// All commands of README and docs, page by page. walks.test.ts has the order in which a person types some of them.
+// All commands of README and docs, page by page. walks.test.ts types some of them in the order of a reader.
 
 let reader: Reader;
 
@@ -15,7 +15,7 @@ const write = (file: string, text: string) => reader.write(file, text);
 
 beforeAll(async () => {
   reader = await Reader.start();
-  // In the place of the installed package: make run has built the file.
+  // Replaces the installed package by the file that `make run` has built.
   const program = join(reader.folder, 'bin', 'kubectl-hub');
   await writeFile(program, `#!/bin/sh\nexec node ${BUNDLE} "$@"\n`, { mode: 0o755 });
 }, 1_200_000);
@@ -38,7 +38,7 @@ spec: { hubRef: { name: my-home }, name: Hobby room, floorName: ${floor} }
 const ofHome = (to: string) =>
   `  hubRef: { name: my-home }\n  triggers: [{ trigger: state, entity_id: input_boolean.movie_night, to: ${to} }]`;
 
-/** The definition of a kind of the Prometheus operator, which takes any fields. */
+/** A CRD for a kind of the Prometheus operator that accepts any fields. */
 const kindOfPrometheus = (kind: string) => {
   const [singular, group] = [kind.toLowerCase(), 'monitoring.coreos.com'];
   const plural = singular.endsWith('s') ? `${singular}es` : `${singular}s`;
@@ -57,7 +57,7 @@ spec:
 `;
 };
 
-/** The earlier steps of the reader, in files that the page speaks of. */
+/** Writes files that a page assumes from earlier steps. */
 const before: Readonly<Record<string, () => Promise<unknown>>> = {
   'README.md': () => write('late.hubtest.yaml', documentedYaml('README.md', 'hubtest: v1')),
   'docs/how-to/first-test.md': async () => {
@@ -96,7 +96,7 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
     await write('hue.yaml', documentedYaml('docs/how-to/popular-integrations.md', 'name: hue'));
     await reader.shell.run('kubectl apply -f hue.yaml');
   },
-  // What these pages expect of the cluster: Argo CD, and the Prometheus operator.
+  // Installs parts that these pages assume in the cluster: Argo CD, and the Prometheus operator.
   'docs/how-to/gitops.md': async () => {
     await reader.shell.run('kubectl create namespace argocd');
     await reader.shell.run('kubectl -n argocd create configmap argocd-cm');
@@ -110,14 +110,14 @@ const before: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 };
 
-/** What must not be there for the other pages. */
+/** Removes objects that would disturb the other pages. */
 const after: Readonly<Record<string, () => Promise<unknown>>> = {
   'docs/how-to/bring-your-configuration.md': () => reader.shell.run('rm -r home config'),
   'docs/how-to/command-line.md': () =>
     reader.shell.run('kubectl delete -f hobby-room.yaml && export KUBECONFIG="$OF_ALL"'),
 };
 
-/** Pages whose commands remove objects that the others need are last. */
+/** Pages whose commands remove objects that others need come last. */
 const order = [
   'README.md',
   'docs/how-to/command-line.md',
@@ -146,7 +146,7 @@ describe('the commands of README and docs', () => {
     expect(`…${reader.printed}`).toMatch(shownAs(`…\n${output}…`));
   });
 
-  test.each(pages)('those of %s work as they are shown', async (page) => {
+  test.each(pages)('those of %s work as shown', async (page) => {
     await before[page]?.();
     const failures: string[] = [];
     for (const each of all.filter((command) => command.page === page && command.command !== 'make run'))
@@ -157,7 +157,7 @@ describe('the commands of README and docs', () => {
     expect(failures).toEqual([]);
   });
 
-  // The last one: nothing runs after it.
+  // This test is the last one, since it ends `make run`.
   test('make run ends when its operator does, with the last lines of a log that stays', async () => {
     const { makeRun, printed } = reader;
     expect([printed, makeRun.exitCode]).toEqual([printed, null]);

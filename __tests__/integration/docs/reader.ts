@@ -7,11 +7,14 @@ import { clusterAccess, until } from '../../cluster';
 import { type DocumentedCommand, repository, shownAs } from './documented-commands';
 import { Shell } from './shell';
 
-/** Such a command may be run again until the cluster has come so far. */
+/** Whether a command only reads and may be repeated until the cluster has reached the shown state. */
 const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
-/** The page shows a warning of the webhook, or its refusal; those of the schema have a list. */
+/** Whether the page shows a warning or a refusal of the webhook; those of the schema are lists. */
 const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);
-/** The page shows a refusal, a resource that is not Ready in the tree of `kubectl hub status`, or a test that fails. */
+/**
+ * Whether the page shows a refusal, a resource that is not Ready in the tree of `kubectl hub status`, or a
+ * test that fails.
+ */
 const isRefused = (output: string) => / is invalid:|^[├└]─ […✗] |^ {2}FAIL {2}/m.test(output);
 
 interface Following {
@@ -20,10 +23,13 @@ interface Following {
   readonly code?: number;
 }
 
-/** A reader of README and docs: `make run` in one terminal, and each documented command in another one. */
+/**
+ * A reader of README and docs, who has `make run` in one terminal and types each documented command in
+ * another one.
+ */
 export class Reader {
   private constructor(
-    /** In which the reader works, with `dist/` and `samples/` of the clone. */
+    /** The folder in which the reader works, with `dist/` and `samples/` of the clone. */
     readonly folder: string,
     readonly shell: Shell,
     readonly makeRun: ChildProcess,
@@ -34,7 +40,7 @@ export class Reader {
   static async start(settings: Readonly<Record<string, string>> = {}): Promise<Reader> {
     const folder = await mkdtemp(join(tmpdir(), 'reader-'));
     let printed = '';
-    // As the Makefile starts it.
+    // Starts `make run` as the Makefile does.
     const makeRun = spawn(process.execPath, ['--import', 'tsx', join('sandbox', 'run.ts')], {
       cwd: repository,
       // On a busy machine an answer may take longer than a lease lasts.
@@ -61,10 +67,11 @@ export class Reader {
     const bin = join(folder, 'bin');
     await mkdir(bin);
     const [program, ...first] = clusterAccess().kubectl;
-    // Installed, or else the one that was built.
+    // A link to the built kubectl where none is installed.
     if (first.length > 0)
       await writeFile(join(bin, 'kubectl'), `#!/bin/sh\nexec ${program} ${first.join(' ')} "$@"\n`);
-    // The editor of the tutorial's reader: adds a line below input_boolean, with the same indent as the others.
+    // The editor of the tutorial's reader, which adds a line below input_boolean with the indentation of its
+    // neighbours.
     const editor = `#!/bin/sh\nsed -i 's/^\\( *\\)input_boolean:$/&\\n\\1  porch_light:/' "$1"\n`;
     await writeFile(join(bin, 'editor'), editor);
     for (const name of await readdir(bin)) await chmod(join(bin, name), 0o755);
@@ -73,7 +80,7 @@ export class Reader {
       KUBE_EDITOR: join(bin, 'editor'),
       OPERATOR_LOG: log,
       OPERATOR_URL: url,
-      // What npm installs for all programs of the machine is installed for this reader alone.
+      // Global npm packages are installed only for this reader.
       npm_config_prefix: folder,
       npm_config_audit: 'false',
       npm_config_update_notifier: 'false',
@@ -82,7 +89,7 @@ export class Reader {
     return new Reader(folder, shell, makeRun, () => printed);
   }
 
-  /** What `make run` has printed so far. */
+  /** The output of `make run` so far. */
   get printed(): string {
     return this.allPrinted();
   }
@@ -92,11 +99,11 @@ export class Reader {
   }
 
   /**
-   * Types a command of a page, until it succeeds where it only reads.
-   *
-   * @param typed in its place
-   * @param compared whether its output is to be that of the page
-   * @param code with which it ends; default: 1 where the page shows a refusal or a resource that is not Ready, else 0
+   * Types a command of a page. A command that only reads is repeated until it succeeds.
+   * @param typed the command to type instead
+   * @param compared whether the output has to match the page
+   * @param code the expected exit code; default: 1 where the page shows a refusal or a resource that is not
+   * Ready, else 0
    * @throws Error with the output
    */
   async follow(
@@ -105,14 +112,14 @@ export class Reader {
   ): Promise<void> {
     const attempt = async () => {
       const result = await this.shell.run(typed);
-      // `make run` has applied the samples as a person goes on, so that kubectl has nothing to patch.
+      // `make run` must apply the samples in the same way as a user, so that kubectl has nothing to patch.
       if (result.output.includes('last-applied-configuration'))
         throw new Error(`it warned: ${result.output}`);
       if (result.code !== code) throw new Error(`it ended with ${result.code}: ${result.output}`);
       if (output !== '' && compared && !shownAs(output).test(result.output))
         throw new Error(`${page} shows:\n${output}\nit printed:\n${result.output}`);
     };
-    // A webhook that does not answer in time admits the resource without a word, as does one that does not know it yet.
+    // A webhook that answers too late, or does not know of the resource yet, admits it silently.
     if (isAnswerOfWebhook(output)) {
       await until(`${page}: ${typed}`, async () => {
         try {
@@ -139,7 +146,7 @@ export class Reader {
   }
 }
 
-/** The facts that `make run` prints when all is ready. */
+/** Returns the addresses and paths that `make run` prints when all is ready. */
 function readyFacts(text: string): { kubeconfig: string; log: string; url: string } | undefined {
   const [, url, log] = /Operator: .* (http\S+)\/metrics, log (\S+)/.exec(text) ?? [];
   const [, kubeconfig] = /export KUBECONFIG=(\S+)[^]*Events \(Ctrl-C/.exec(text) ?? [];

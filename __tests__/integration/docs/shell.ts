@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 
 interface ShellResult {
   readonly code: number;
-  /** The output on both streams. */
+  /** Output on both streams. */
   readonly output: string;
 }
 
-/** One bash in which commands run after one another, so that variables stay. */
+/** One bash that runs commands one after another and keeps their variables. */
 export class Shell {
   private readonly process: ChildProcessWithoutNullStreams;
   private printed = '';
@@ -17,7 +17,7 @@ export class Shell {
     this.process = spawn('bash', ['--noprofile', '--norc'], {
       cwd,
       env: { ...process.env, ...environment },
-      detached: true, // a process group of its own
+      detached: true, // starts a process group
     });
     for (const stream of [this.process.stdout, this.process.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => {
@@ -37,12 +37,12 @@ export class Shell {
     }
   }
 
-  /** Ends it with the command that it runs. */
+  /** Ends the shell together with the command that it runs. */
   stop(): void {
     try {
       process.kill(-this.process.pid!, 'SIGKILL');
     } catch {
-      // it has ended
+      // the shell has ended already
     }
   }
 }

@@ -11,8 +11,8 @@ import {
 } from './documented-commands';
 import { Reader } from './reader';
 
-// Three people who have nothing but the pages, from the first command to the promised result. The fourth, who installs with Helm
-// for two namespaces, needs a node that runs the operator: __tests__/node/installation.test.ts.
+// Three readers who follow the pages from the first command to the promised result. A fourth, who installs
+// with Helm for two namespaces, needs a node that runs the operator: __tests__/node/installation.test.ts.
 
 const README = 'README.md';
 const FIRST_STEPS = 'docs/tutorial.md';
@@ -26,12 +26,12 @@ const PASTED = 'docs/how-to/automations-yaml.md';
 let reader: Reader;
 
 beforeAll(async () => {
-  // The hub of the second person is on this machine.
+  // The second reader's hub is on this machine.
   reader = await Reader.start({ ALLOW_LOCAL_HUBS: 'true' });
 }, 1_200_000);
 afterAll(() => reader?.stop());
 
-/** The commands of a page in their order. */
+/** Returns the commands of a page in their order. */
 async function commands(page: string): Promise<readonly DocumentedCommand[]> {
   return commandsOf(page, await readFile(join(repository, page), 'utf8'));
 }
@@ -71,13 +71,13 @@ describe('a person with an installed operator, by Your first hub alone', () => {
     await reader.write('home.yaml', documentedYaml(FIRST_HUB, 'kind: Hub\n'));
     await reader.write('sunset.yaml', documentedYaml(FIRST_HUB, 'kind: HubAutomation'));
     const typed = await commands(FIRST_HUB);
-    const forwards = typed.filter(({ command }) => command.includes('port-forward')); // needs a kubelet
+    const forwards = typed.filter(({ command }) => command.includes('port-forward')); // these need a kubelet
     expect([typed.length, forwards.length]).toEqual([7, 1]);
     for (const each of typed) if (!forwards.includes(each)) await reader.follow(each);
   });
 });
 
-describe('the owner of a hub that runs, by its pages alone', () => {
+describe('the owner of a running hub, by the pages for that alone', () => {
   const ID = '1699999999999';
   const FILE = 'home/automations/porch.yaml';
   let hub: HubToExport;
@@ -97,9 +97,9 @@ describe('the owner of a hub that runs, by its pages alone', () => {
       'scenes.yaml': list({ id: '17', name: 'Film', entities: { 'light.porch': { state: 'off' } } }),
       'scripts.yaml': JSON.stringify({ night: { alias: 'Night', sequence: [{ delay: { seconds: 1 } }] } }),
     });
-    // This person has no other home: files of two hubs may have the same names.
+    // This reader has no other home, since files of two hubs may have equal names.
     await run('kubectl delete namespace home --timeout=300s && kubectl create namespace home');
-    // The sandbox lacks the package of this integration, which the hub says of its entry.
+    // The sandbox lacks the package of this integration, and the entry reports that.
     for (const { domain, entry_id: id } of await ask<{ domain: string; entry_id: string }[]>(ENTRIES))
       if (domain === 'google_translate') await ask(`${ENTRIES}/${id}`, { method: 'DELETE' });
   });
@@ -116,7 +116,7 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     return (await response.json()) as Answer;
   }
 
-  /** The command of a page that is so or starts so, for the hub of this person. */
+  /** Types the command of a page that equals or starts with this text, for this reader's hub. */
   async function type(page: string, start: string, options: Parameters<Reader['follow']>[1] = {}) {
     const all = await commands(page);
     const same = all.filter(({ command }) => command === start);
@@ -137,10 +137,10 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     run('git add home && git -c user.name=o -c user.email=o@example.org commit --quiet --message=Home');
   const porch = (path: string) => run(`kubectl -n home get haauto porch -o jsonpath='{${path}}'`);
 
-  test('installs the command line, exports the hub, has it taken over without a write, and takes an edit of the browser over', async () => {
+  test('installs the command line, exports the hub, has it adopted without a write, and pulls an edit made in the browser', async () => {
     const inClone = (command: string) =>
       `(cd ${repository} && npm_config_pack_destination=${reader.folder} ${command})`;
-    // The prerequisites of make have started this test, and must not be installed again under it.
+    // The prerequisites of make were made before this test, and must not be installed again while it runs.
     const bundled = inClone('make --old-file=node_modules/.ready bundle');
     await type(COMMAND_LINE, 'make bundle', { typed: bundled });
     await type(COMMAND_LINE, 'npm pack', { typed: inClone('npm pack --workspace kubectl-hub') });
@@ -197,7 +197,7 @@ describe('the owner of a hub that runs, by its pages alone', () => {
     expect(await hub.stored()).toEqual(kept);
   });
 
-  test('pastes an automation of the web, is told the field of each key, and has it in the hub', async () => {
+  test('pastes an automation from the web, is told the field for each key, and has it in the hub', async () => {
     const ofThisHub = (text: string) =>
       text
         .replace('name: my-home', 'name: cottage')

@@ -14,8 +14,8 @@ import { CHART, helm, HELM_BUILD_TIMEOUT } from '../../cluster/helm';
 import { issueCertificate } from '../../../operator/webhook/certificate/issue';
 import { commandsUnder, documentedYaml } from '../docs/documented-commands';
 
-// The chart as a release in a cluster of its own: the shared one has the objects of dist/install.yaml. The operator does
-// not run there.
+// The chart as a release in its own cluster, since the shared one has the objects of dist/install.yaml. The
+// operator does not run there.
 
 const NAMESPACE = 'hub-operator';
 const CHANGED = 'A description of the next version.';
@@ -28,7 +28,7 @@ const release = (command: string, ...args: string[]) =>
   helm(command, 'hub-operator', ...args, '--namespace', NAMESPACE, flag());
 const get = (...args: string[]) => mustKubectl([flag(), 'get', ...args]);
 const exists = async (...args: string[]) => (await kubectl([flag(), 'get', ...args])).code === 0;
-/** An error of the API server is no answer. */
+/** An error of the API server must not count as absence. */
 const isThere = async (...args: string[]) =>
   (await get(...args, '--ignore-not-found', '--output=name')) !== '';
 const inNamespace = ['--namespace', NAMESPACE];
@@ -134,7 +134,7 @@ describe('a release of the chart', () => {
     await new Promise<void>((done) => served.listen(0, '127.0.0.1', done));
     const { port } = served.address() as AddressInfo;
     const pod = ['pod', 'hub-operator-test', ...inNamespace];
-    // There is no kubelet: this test runs the pod's program, and reports its end.
+    // There is no kubelet, so the test itself runs the pod's program, and reports its end.
     const ended = (async () => {
       await until('the pod exists', () => isThere(...pod));
       const command = JSON.parse(
@@ -162,7 +162,7 @@ describe('a release of the chart', () => {
     served.close();
   });
 
-  test('who makes the certificate of the webhook is changed by the documented commands, and the CA stays', async () => {
+  test('the issuer of the webhook’s certificate is changed by the documented commands, and the CA stays', async () => {
     const registration = ['validatingwebhookconfiguration', 'hub-operator'];
     const ca = Buffer.from(issueCertificate('hub-operator-webhook.hub-operator.svc', Date.now()).ca).toString(
       'base64',
@@ -214,13 +214,13 @@ describe('a release of the chart', () => {
     expect(await get(...hub)).toBe(hubUid);
   });
 
-  test('a new release takes the kinds over that the former one left', async () => {
+  test('a new release takes over the kinds that the former one left', async () => {
     await release('install', CHART);
     expect(await get(...hub)).toBe(hubUid);
     await release('uninstall', '--wait');
   });
 
-  test('two releases work in namespaces of their own, and one of them has the kinds', async () => {
+  test('two releases work in separate namespaces, and one of them has the kinds', async () => {
     const household = (name: string, ...args: string[]) =>
       helm('install', name, CHART, '--namespace', name, '--create-namespace', flag(), ...args);
     await mustKubectl([flag(), 'create', 'namespace', 'garden']);

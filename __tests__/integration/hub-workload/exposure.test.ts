@@ -6,8 +6,8 @@ import { idleHub } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// How others reach the hub: the objects that the operator makes for it, with the real definitions of cert-manager and of
-// the Gateway API. Who acts on them (load balancers, ingress controllers, network plugins) is not here.
+// The objects through which other programs reach the hub, with the real CRDs of cert-manager and of the
+// Gateway API. Their controllers (load balancers, ingress controllers, network plugins) are not installed.
 
 let home: Home;
 let operator: TestOperator;
@@ -38,7 +38,7 @@ const condition = (type: string, expected: Partial<StoredCondition>) =>
     if (seen && isDeepStrictEqual({ ...seen, ...expected }, seen)) return seen;
     throw new Error(JSON.stringify(seen));
   });
-/** The pod of this Hub is never scheduled: there is nothing else to say of it. */
+/** The pod of this Hub is never scheduled, so a Hub without other faults reports PodNotReady. */
 const goesOn = () => home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
 const isAbsent = (type: string) =>
   until(`there is no condition ${type}`, async () => {
@@ -48,7 +48,7 @@ const isAbsent = (type: string) =>
       !status?.conditions?.some((each) => each.type === type)
     );
   });
-/** Another object of the same name takes the place of ours. */
+/** Makes an object of another owner with the operator's name for it. */
 const foreign = (kind: string, apiVersion: string, spec: object) => ({
   apiVersion,
   kind,
@@ -57,12 +57,12 @@ const foreign = (kind: string, apiVersion: string, spec: object) => ({
 });
 
 describe('service', () => {
-  test('a ClusterIP on the port that is asked for, in front of port 8123 of the pod', async () => {
+  test('a ClusterIP with the requested port, in front of port 8123 of the pod', async () => {
     await change({ service: { port: 80 } });
     await becomes('service', { type: 'ClusterIP', ports: [{ port: 80, targetPort: 8123 }] });
   });
 
-  // The port is one of those that the API server gives to no other Service by itself.
+  // The port is outside the range from which the API server assigns ports.
   test('a NodePort with its annotations and its externalTrafficPolicy', async () => {
     await change({
       service: {
@@ -103,7 +103,7 @@ describe('service', () => {
     expect((await home.get('service', 'villa')).metadata.annotations).not.toHaveProperty(['example.org/dns']);
   });
 
-  test('another class is refused with the way out, and comes with another Service', async () => {
+  test('another class is refused with a remedy, and is set with a new Service', async () => {
     await change({ service: { loadBalancerClass: 'example.org/other' } });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
     expect(message).toContain('spec.service.loadBalancerClass cannot change');
@@ -114,13 +114,13 @@ describe('service', () => {
     await goesOn();
   });
 
-  test('no class is refused with the way out as well', async () => {
+  test('no class is refused with a remedy too', async () => {
     await change({ service: { loadBalancerClass: null } });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
     expect(message).toContain('spec.service.loadBalancerClass cannot change');
   });
 
-  test('and back, with nothing left behind', async () => {
+  test('and back, without leftovers', async () => {
     await change({ service: null });
     await becomes('service', { type: 'ClusterIP', ports: [{ port: 8123, targetPort: 8123 }] });
     const spec = await specOf('service');
@@ -173,7 +173,7 @@ describe('ingress', () => {
     ]);
   });
 
-  test('an own Secret wins over an issuer', async () => {
+  test('a user’s own Secret takes precedence over an issuer', async () => {
     await change({ ingress: { tls: { secretName: 'own-tls', issuerRef: { name: 'acme' } } } });
     await becomes('ingress', { tls: [{ hosts: ['home.example.org'], secretName: 'own-tls' }] });
     await isAbsent('CertManagerAvailable');
@@ -197,14 +197,14 @@ describe('ingress', () => {
     await operator.touch('Hub', 'villa');
     expect(await unavailable()).toHaveLength(1);
     expect(await operator.failures()).toEqual(failures);
-    const seconds = (Date.now() - began) / 1_000; // on a busy machine they are many
+    const seconds = (Date.now() - began) / 1_000; // the time is long on a busy machine
     expect(
       (await operator.metric('controller_runtime_reconcile_total', 'controller="Hub"')) - reconciles,
     ).toBeLessThan(10 + seconds);
     await goesOn();
   });
 
-  test('without cert-manager a hub is Ready all the same', async () => {
+  test('without cert-manager a hub is Ready nevertheless', async () => {
     await startHub(home, 'lodge', {
       ingress: { host: 'lodge.example.org', tls: { issuerRef: { name: 'acme' } } },
     });
@@ -214,9 +214,9 @@ describe('ingress', () => {
     });
   });
 
-  test('when cert-manager is installed, the certificate is asked for by itself', async () => {
+  test('the certificate is requested as soon as cert-manager is installed', async () => {
     await install('certManager');
-    // Nothing else makes the operator look at a Ready hub before its resync.
+    // Without the new CRD the operator would not reconcile a Ready hub before its resync.
     await until('the certificate of the Ready hub is made', () => home.exists('certificate', 'lodge'));
     await home.delete('hub', 'lodge', { wait: false });
     await condition('CertManagerAvailable', { status: 'True', reason: 'CertManagerInstalled' });
@@ -234,7 +234,7 @@ describe('ingress', () => {
     await becomes('certificate', { dnsNames: ['villa.example.org'], issuerRef: { kind: 'ClusterIssuer' } });
   });
 
-  test('cert-manager goes and comes again', async () => {
+  test('cert-manager is removed and installed again', async () => {
     await uninstall('certManager');
     await operator.touch('Hub', 'villa');
     await condition('CertManagerAvailable', { status: 'False', reason: 'CertManagerNotInstalled' });
@@ -284,7 +284,7 @@ describe('gateway', () => {
     ],
   };
 
-  test('without the Gateway API: a condition, and the rest goes on', async () => {
+  test('without the Gateway API: a condition reports it, and the rest continues', async () => {
     await change({ gateway });
     await condition('Exposed', { status: 'False', reason: 'GatewayApiNotInstalled' });
     await goesOn();
@@ -300,13 +300,13 @@ describe('gateway', () => {
     });
   });
 
-  test('a filter that the Gateway API refuses is told in its words', async () => {
+  test('a filter that the Gateway API refuses is reported in its words', async () => {
     await change({ gateway: { filters: [{ type: 'Nonsense' }] } });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
     expect(message).toMatch(/filters\[0\].type: Unsupported value: "Nonsense"/);
   });
 
-  test('off removes it, if it is ours', async () => {
+  test('off removes the HTTPRoute, if it is ours', async () => {
     await change({ gateway: null });
     await isGone('httproute');
     await isAbsent('Exposed');
@@ -325,7 +325,7 @@ describe('networkPolicy', () => {
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'hub-operator' } },
   };
 
-  test('closes the pod’s port to all but the operator and those who are named', async () => {
+  test('closes the pod’s port to all except the operator and the peers in the spec', async () => {
     await change({ service: { port: 80 }, networkPolicy: { enabled: true } });
     await until('it is made', () => home.exists('networkpolicy', 'villa'));
     const own = {
@@ -344,7 +344,7 @@ describe('networkPolicy', () => {
     await becomes('networkpolicy', { ingress: [{ from: [operatorPeer, ...from], ports }] });
   });
 
-  test('the peer is the operator as it ships, and the selector means the hub’s pod', async () => {
+  test('the peer matches the operator as it ships, and the selector matches the hub’s pod', async () => {
     const { spec } = JSON.parse(
       await mustKubectl(['get', 'deployment', 'hub-operator', '--namespace=hub-operator', '--output=json']),
     ) as {
@@ -370,7 +370,7 @@ describe('networkPolicy', () => {
   });
 });
 
-test('all of it goes with the Hub', async () => {
+test('all of them are deleted with the Hub', async () => {
   await home.delete('httproute', 'villa');
   await change({
     ingress: { host: 'home.example.org', tls: { issuerRef: { name: 'acme' } } },

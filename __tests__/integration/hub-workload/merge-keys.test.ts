@@ -12,7 +12,7 @@ interface Schema {
 }
 
 describe('merge keys of podTemplate', () => {
-  test('the merge keys are those of the API server', async () => {
+  test('the operator’s merge keys equal those of the API server', async () => {
     const openapi = await mustKubectl(['get', '--raw', '/openapi/v3/apis/apps/v1']);
     const { schemas } = (JSON.parse(openapi) as { components: { schemas: Record<string, Schema> } })
       .components;
@@ -31,7 +31,7 @@ describe('merge keys of podTemplate', () => {
       }
     };
     walk({ $ref: '#/io.k8s.api.core.v1.PodTemplateSpec' }, '', []);
-    // A pod template cannot have any: they are added to pods that run.
+    // Ephemeral containers are added to running pods; a pod template cannot have them.
     const ephemeral = Object.keys(found).filter((path) => path.startsWith('spec.ephemeralContainers'));
     expect(ephemeral.length).toBeGreaterThan(1);
     for (const path of ephemeral) delete found[path];

@@ -5,7 +5,7 @@ import { changeHttpSettings } from '../../cluster/http-settings';
 import { startTestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 
-// Facts that the hub reports of itself: its version, and whom it trusts.
+// Facts that a real hub reports: its version, and its trusted proxies.
 
 let home: Home;
 
@@ -36,7 +36,7 @@ test('the version in the status is the one that the hub reports, for any image t
 });
 
 describe('a lower version than ran on the volume', () => {
-  test('is refused, and the hub runs on', async () => {
+  test('is refused, and the hub keeps running', async () => {
     const { uid } = (await home.get('pod', 'villa-0')).metadata;
     await home.change('hub', 'villa', { version: '2026.10.3' });
     const { message } = await home.ready('hub', 'villa', { status: 'False', reason: 'DowngradeRefused' });
@@ -51,7 +51,7 @@ describe('a lower version than ran on the volume', () => {
     expect((await home.get('pod', 'villa-0')).metadata.uid).toBe(uid);
   });
 
-  test('does not keep the hub from being looked after', async () => {
+  test('does not prevent other work on the hub', async () => {
     await statusBecomes({ phase: 'Running', version: HUB_VERSION });
     const before = await home.secret('villa-api-token', 'token');
     await home.delete('secret', 'villa-api-token');
@@ -72,7 +72,8 @@ describe('a lower version than ran on the volume', () => {
 
   test('is refused of a new Hub on the same volume', async () => {
     await home.delete('hub', 'villa');
-    // In this order: a StatefulSet that is still there makes another pod in place of one that it has just replaced.
+    // The StatefulSet is deleted first: if it still exists, it makes another pod in place of one that it has
+    // just replaced.
     for (const [kind, name] of [
       ['statefulset', 'villa'],
       ['pod', 'villa-0'],
@@ -84,11 +85,11 @@ describe('a lower version than ran on the volume', () => {
     await statusBecomes({ phase: 'Failed' });
   });
 
-  test('is done when the annotation allows it', async () => {
+  test('is started when the annotation allows it', async () => {
     await home.annotate('hub', 'villa', 'hub-operator.dev/allow-downgrade=2026.9.1');
     await runs('2026.9.1');
     await ready();
-    // The sandbox has one hub: it reports its own version, for any spec.version.
+    // The sandbox has one version of the hub, which reports itself for any spec.version.
     expect(await mark()).toBe(HUB_VERSION);
     await until('the Hub says which version runs', async () =>
       (await ready()).message.includes(
@@ -98,14 +99,14 @@ describe('a lower version than ran on the volume', () => {
   });
 });
 
-test('a hub that does not let its proxies through is reported until it does', async () => {
+test('a hub that refuses its proxies is reported until it trusts them', async () => {
   await home.change('hub', 'villa', { ingress: { host: 'home.example.org' } });
   const missing = await exposed('TrustedProxiesMissing');
   expect(missing).toMatchObject({ status: 'False' });
   expect(missing.message).toMatch(/use_x_forwarded_for and trusted_proxies/);
   await ready();
 
-  // As an ingress controller forwards a request. The hub logs who did.
+  // Forwards a request like an ingress controller. The hub logs its source.
   const url = String((await home.get('hub', 'villa')).status!['url']);
   const { status } = await fetch(url, { headers: { 'X-Forwarded-For': '192.0.2.7' } });
   expect(status).toBe(400);

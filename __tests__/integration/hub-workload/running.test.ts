@@ -7,8 +7,8 @@ import { lightHub, lightPod, type ProgramEnvironment, programEnvironment } from 
 import { ObjectHistory } from '../../cluster/object-history';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The effect of a Hub's fields on a pod that runs, and the conditions of one that does not. The program in the pod is a
-// light one in most tests: the hub's own reports are tested in real-hub.test.ts.
+// The effect of a Hub's fields on a running pod, and the conditions of a pod that does not run. Most tests
+// run a lightweight program in the pod; real-hub.test.ts tests the reports of the hub itself.
 
 let home: Home;
 let operator: TestOperator;
@@ -30,13 +30,13 @@ const tells = (hub: string, expected: (answer: ProgramEnvironment) => unknown) =
       JSON.stringify({ ...answer, env: { TZ: answer.env['TZ'], GREETING: answer.env['GREETING'] } }),
     );
   });
-/** The pod may just be replaced for another reason. */
+/** Retries, because the pod may just be replaced for another reason. */
 const deletePod = (hub: string) =>
   until(`the pod of ${hub} is deleted`, async () => {
     await home.delete('pod', `${hub}-0`);
     return true;
   });
-/** The message of the Hub about its pod. */
+/** Waits for the message of the Hub about its pod. */
 const says = (hub: string, words: RegExp) =>
   until(`Hub ${hub} says ${String(words)}`, async () => {
     const condition = await home.condition('hub', hub);
@@ -45,7 +45,7 @@ const says = (hub: string, words: RegExp) =>
     throw new Error(JSON.stringify(condition));
   });
 
-describe('a pod that runs', () => {
+describe('a running pod', () => {
   const show = { name: 'SHOW_GREETING', value: '/media/greeting' };
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe('a pod that runs', () => {
     expect(answer.zone).toBe('+0900');
   });
 
-  test('a change is one rollout, and reaches the program', async () => {
+  test('a change causes one rollout, and reaches the program', async () => {
     const before = await pod('villa');
     const pods = await ObjectHistory.of(home, 'pod', 'villa-0');
     const container = { env: [show], volumeMounts: [{ name: 'media', mountPath: '/media' }] };
@@ -96,15 +96,15 @@ describe('a pod that runs', () => {
     );
     expect(answer.env).not.toHaveProperty('GREETING');
     expect(answer.files['SHOW_GREETING']).toBe('from the sidecar');
-    await operator.calm(); // another rollout would come within its debounce
+    await operator.calm(); // another rollout would come within the debounce
     const { uid } = (await pod('villa')).metadata;
-    // The watch may be late; its events until then are complete.
+    // The watch may be late, but its events up to this pod are complete.
     await pods.find('the present pod', ({ metadata }) => metadata.uid === uid && metadata);
     const uids = new Set(pods.states.map(({ metadata }) => metadata.uid));
     expect(uids).toEqual(new Set([before.metadata.uid, uid]));
   });
 
-  test('a Service of another port leads to it still', async () => {
+  test('a Service with another port still leads to the pod', async () => {
     const { uid } = (await pod('villa')).metadata;
     await home.change('hub', 'villa', { service: { port: 80 } });
     await until('the Service has its port', async () =>
@@ -124,7 +124,7 @@ describe('a pod that runs', () => {
     expect((await pod('villa')).metadata.uid).toBe(uid);
   });
 
-  test('suspended, it runs on', async () => {
+  test('suspended, the pod keeps running', async () => {
     const { uid } = (await pod('villa')).metadata;
     await home.change('hub', 'villa', { suspend: true, timezone: 'UTC' });
     await until(
@@ -147,7 +147,7 @@ describe('a pod that runs', () => {
     await forceReconcile(home, 'hub', 'villa');
     await operator.calm(); // longer than the debounce of a rollout
     expect((await pod('villa')).metadata.uid).toBe(uid);
-    // Also one that is recreated.
+    // A recreated pod also has the content.
     await deletePod('villa');
     await until(
       'it is recreated',
@@ -177,7 +177,7 @@ describe('two hubs beside the next version of the operator', () => {
   test('are restarted once each where it has another pod template', async () => {
     await operator.stop();
     const before = await uidsOf();
-    // The former version had another value in a field of the operator.
+    // Simulates a former version that had another value in one of the operator's fields.
     for (const hub of hubs)
       await mustKubectl([
         ...['patch', 'statefulset', hub, '-n', home.namespace, '--type=json', '-p'],
@@ -205,8 +205,8 @@ describe('two hubs beside the next version of the operator', () => {
   });
 });
 
-test('a claim that is deleted under a hub that runs is told, and the rest goes on', async () => {
-  await home.apply(configuration('villa')); // a volume without a copy of it cannot do without
+test('the deletion of a claim under a running hub is reported, and the rest continues', async () => {
+  await home.apply(configuration('villa')); // without the claim the pod could not start
   await until('it is generated', () => home.exists('configmap', 'villa-configuration'));
   const { uid } = (await home.get('pvc', 'villa-config')).metadata;
   await home.delete('pvc', 'villa-config', { wait: false });
@@ -269,7 +269,7 @@ describe('a pod that does not run', () => {
     await says('cabin', /^Container hub ended with 3: the disk is full$/);
   });
 
-  test('an init container’s words: the hub’s own check, or one of the user’s', async () => {
+  test('an init container’s words: those of the hub’s own check, or of the user’s container', async () => {
     const initContainers = [
       {
         name: 'fetch',
@@ -295,7 +295,7 @@ describe('a pod that does not run', () => {
   });
 
   test('the kubelet’s message on an image that it cannot pull', async () => {
-    // The sandbox pulls no images: what a kubelet would write is written here, on a pod that the sandbox leaves alone.
+    // The sandbox pulls no images, so the test writes the kubelet's status on a pod that the sandbox ignores.
     await home.change('hub', 'cabin', {
       version: '1.2.3',
       podTemplate: lightPod({}, { schedulerName: 'absent' }),
@@ -327,7 +327,7 @@ describe('a pod that does not run', () => {
     );
   });
 
-  test('a pod that may not be made', async () => {
+  test('a pod that the API server refuses to create', async () => {
     await home.apply({
       apiVersion: 'v1',
       kind: 'ResourceQuota',
@@ -344,7 +344,7 @@ describe('a pod that does not run', () => {
   });
 });
 
-test('files that were on an existing claim are kept once', async () => {
+test('files that existed on a claim are kept once', async () => {
   const claim = {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',

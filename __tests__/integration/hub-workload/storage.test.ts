@@ -6,7 +6,7 @@ import { configuration, Home, type StoredCondition } from '../../cluster/home';
 import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The volume of a hub, over the lives of Hubs and claims.
+// The volume of a hub over the lifetimes of Hubs and claims.
 
 let home: Home;
 let operator: TestOperator;
@@ -32,7 +32,7 @@ const sizeOf = async (name: string) => {
   const { requests } = spec['resources'] as { requests: { storage: string } };
   return [requests.storage, (status?.['capacity'] as { storage: string } | undefined)?.storage];
 };
-/** Who has written which field of a claim: also a write that changed nothing is there. */
+/** Returns the managers of a claim's fields, including those of writes that changed nothing. */
 const writersOf = async (name: string) => {
   const args = ['get', 'pvc', name, '--show-managed-fields', '--output=json'];
   const { metadata } = JSON.parse(await mustKubectl(args, { namespace: home.namespace })) as {
@@ -42,7 +42,7 @@ const writersOf = async (name: string) => {
 };
 const ownersOf = async (name: string) =>
   (await claim(name)).metadata.ownerReferences?.map((owner) => owner.name) ?? [];
-/** The garbage collector of a cluster that has just started gets to know our kinds within half a minute. */
+/** Waits, because the garbage collector of a new cluster learns of our kinds within half a minute. */
 const isGone = (kind: string, name: string) =>
   until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
 const aClaim = (name: string, spec: object = {}) => ({
@@ -54,7 +54,7 @@ const aClaim = (name: string, spec: object = {}) => ({
 
 const WORDS = 'Claims of this namespace are changed by its administrators.';
 
-/** A policy of the cluster that refuses changes of a claim, in force. */
+/** Installs a policy that refuses changes of a claim. Resolves when it is in force. */
 async function refuseChangesOf(name: string) {
   const { namespace } = home;
   const metadata = { name: `refuse-${name}.${namespace}` };
@@ -98,12 +98,12 @@ async function refuseChangesOf(name: string) {
   return { remove: () => mustKubectl(['delete', ...[kinds.join(','), metadata.name]]) };
 }
 
-/** Idle hubs never run: a request stays pending until a hub was reached. */
+/** Requests a reconcile. Idle hubs never run, so the request stays pending. */
 const requestReconcile = (name: string) =>
   home.annotate('hub', name, 'hub-operator.dev/reconcile-requested-at=now');
 
 describe('storage of a Hub', () => {
-  test('a claim of its own, which goes with the Hub', async () => {
+  test('a claim of its own, which is deleted with the Hub', async () => {
     await home.apply(idleHub('cottage', { storage: { size: '1Gi' } }), configuration('cottage'));
     await storageReady('cottage', { status: 'True', reason: 'Bound' });
     expect(await sizeOf('cottage-config')).toEqual(['1Gi', '1Gi']);
@@ -113,7 +113,7 @@ describe('storage of a Hub', () => {
     expect(await home.exists('hubconfiguration', 'cottage')).toBe(true);
   });
 
-  test('retain is set at any time and not taken back: a retained volume outlives each Hub, which says so', async () => {
+  test('retain can be set at any time and is not undone: a retained volume outlives each Hub, which reports it', async () => {
     await home.apply(idleHub('lodge', { storage: { size: '1Gi' } }), configuration('lodge'));
     await storageReady('lodge', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('lodge-config')).toEqual(['lodge']);
@@ -139,7 +139,7 @@ describe('storage of a Hub', () => {
     expect(metadata).not.toHaveProperty('deletionTimestamp');
   });
 
-  test('a larger size expands the volume; a smaller one is refused loudly and changes nothing', async () => {
+  test('a larger size expands the volume; a smaller one is refused in a condition and changes nothing', async () => {
     await home.apply(idleHub('barn', { storage: { size: '1Gi' } }), configuration('barn'));
     await storageReady('barn', { reason: 'Bound', status: 'True' });
     await home.change('hub', 'barn', { storage: { size: '3Gi' } });
@@ -152,7 +152,7 @@ describe('storage of a Hub', () => {
       'barn-config has 3Gi, and a volume cannot shrink to 2Gi: set storage.size to 3Gi or more.',
     );
     expect(await sizeOf('barn-config')).toEqual(['3Gi', '3Gi']);
-    // The rest goes on.
+    // Other changes are made nevertheless.
     await until('the other change is made', async () =>
       JSON.stringify((await home.get('statefulset', 'barn')).spec).includes('Europe/Rome'),
     );
@@ -160,7 +160,7 @@ describe('storage of a Hub', () => {
     await storageReady('barn', { reason: 'Bound', status: 'True' });
   });
 
-  test('an expansion is Expanding until the volume has followed, and says so when the class cannot', async () => {
+  test('an expansion is Expanding until the volume has grown, and reports when the class cannot expand', async () => {
     const classOf = (name: string, allowVolumeExpansion: boolean) => ({
       apiVersion: 'storage.k8s.io/v1',
       kind: 'StorageClass',
@@ -197,7 +197,7 @@ describe('storage of a Hub', () => {
     expect((await storageReady('rigid', { reason: 'Mismatch', status: 'False' })).message).toMatch(
       /storageclass that provisions the pvc must support resize/,
     );
-    // The condition that the volume driver would set.
+    // Sets the condition that the volume driver would set.
     await mustKubectl(
       [
         'patch',
@@ -212,11 +212,11 @@ describe('storage of a Hub', () => {
       },
     );
     await storageReady('slow', { reason: 'Bound', status: 'True' });
-    // A refused expansion keeps nothing else from taking effect.
+    // A refused expansion does not prevent other changes.
     await home.change('hub', 'rigid', { storage: { retain: true } });
     await until('it has no owner', async () => (await ownersOf('rigid-config')).length === 0);
     await storageReady('rigid', { reason: 'Mismatch', status: 'False' });
-    // An expansion that came to nothing is taken back.
+    // The failed expansion is taken back.
     await home.change('hub', 'rigid', { storage: { size: '1Gi' } });
     await storageReady('rigid', { reason: 'Bound', status: 'True' });
     await mustKubectl(['delete', 'storageclass', `${home.namespace}-slow`, `${home.namespace}-rigid`]);
@@ -244,10 +244,10 @@ describe('storage of a Hub', () => {
     expect((await writersOf('hut-config')).join()).not.toContain('hub-operator');
   });
 
-  test('existingClaim: a missing one is named, and used when it appears; it is never touched', async () => {
+  test('existingClaim: a missing one is named, and used when it appears; it is never changed', async () => {
     await home.apply(idleHub('shed', { storage: { existingClaim: 'attic' } }));
     const message = 'The PersistentVolumeClaim attic of storage.existingClaim does not exist: create it.';
-    // Before its HubConfiguration: the missing claim is told at once.
+    // The missing claim is reported even before the HubConfiguration exists.
     await home.ready('hub', 'shed', { status: 'False', reason: 'PodNotReady', message });
     await storageReady('shed', { reason: 'Mismatch', status: 'False', message });
     await home.apply(configuration('shed'));
@@ -273,7 +273,7 @@ describe('storage of a Hub', () => {
     expect((await writersOf('attic')).join()).not.toContain('hub-operator');
   });
 
-  test('retain that was set while the Hub was suspended is honoured by its deletion', async () => {
+  test('retain that was set while the Hub was suspended applies to its deletion', async () => {
     await home.apply(idleHub('loft', { storage: { size: '1Gi' } }), configuration('loft'));
     await storageReady('loft', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('loft-config')).toEqual(['loft']);
@@ -287,7 +287,7 @@ describe('storage of a Hub', () => {
     expect(await ownersOf('loft-config')).toEqual([]);
   });
 
-  test('a claim serves one Hub: a second one is told so, gets no pod, and has it when the first one is deleted as told', async () => {
+  test('a claim serves one Hub: a second one reports that, gets no pod, and gets the claim when the first one is deleted as the message says', async () => {
     await home.apply(idleHub('house', { storage: { size: '1Gi' } }), configuration('house'));
     await storageReady('house', { reason: 'Bound', status: 'True' });
     await home.apply(
@@ -297,7 +297,7 @@ describe('storage of a Hub', () => {
     const { message } = await home.ready('hub', 'lodger', { status: 'False', reason: 'NameConflict' });
     expect(message).toContain('The PersistentVolumeClaim house-config serves the Hub house');
     expect(await home.exists('statefulset', 'lodger')).toBe(false);
-    // A deletion in the foreground asks no finalizer before it deletes owned objects.
+    // A foreground deletion deletes owned objects before finalizers run.
     expect(await ownersOf('house-config')).toEqual([]);
     const { uid } = (await claim('house-config')).metadata;
     await mustKubectl(['delete', 'hub', 'house', '--cascade=foreground'], { namespace: home.namespace });
@@ -310,7 +310,7 @@ describe('storage of a Hub', () => {
     await storageReady('lodger', { reason: 'Bound', status: 'True' });
   });
 
-  test('a claim whose owner a policy does not let change is not mounted, nor is its Hub said to have it', async () => {
+  test('a claim whose owner cannot be changed because of a policy is not mounted, and the Hub does not report it as its own', async () => {
     const own = { storage: { size: '1Gi' } };
     await home.apply(
       idleHub('manor', own),
@@ -349,7 +349,7 @@ describe('storage of a Hub', () => {
     const pod = {
       apiVersion: 'v1',
       kind: 'Pod',
-      // As another chart names it, also where its release has the name of the Hub.
+      // The labels of a pod of another chart, whose release has the name of the Hub.
       metadata: { name: 'old-home-0', labels: { 'app.kubernetes.io/instance': 'annex' } },
       spec: {
         ...nowhere().spec,
@@ -368,7 +368,7 @@ describe('storage of a Hub', () => {
     await until('it has a StatefulSet', () => home.exists('statefulset', 'annex'));
   });
 
-  test('existingClaim may name the claim that the Hub has made, which outlives the Hub from then on', async () => {
+  test('existingClaim may name the claim that the Hub has made, which then outlives the Hub', async () => {
     await home.apply(idleHub('cabin', { storage: { size: '1Gi' } }), configuration('cabin'));
     await storageReady('cabin', { reason: 'Bound', status: 'True' });
     expect(await ownersOf('cabin-config')).toEqual(['cabin']);

@@ -5,9 +5,9 @@ import { configuration, Home, hub } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// Two real hubs beside the next version of the operator, which has another pod template for both.
+// Two real hubs, and a newer version of the operator that changes the pod template of both.
 
-/** Seconds in which a hub answers, and has not started yet. */
+/** Seconds in which a hub answers but has not finished its start. */
 const SLOW = 8;
 const hubs = ['first', 'second'] as const;
 
@@ -38,7 +38,7 @@ const each = async <T>(read: (name: string) => Promise<T>) =>
 test('are restarted one after another: the second when the first has started', async () => {
   await operator.stop();
   const before = await each(podUid);
-  // The former version had another value in a field of the operator.
+  // Simulates a former version that had another value in one of the operator's fields.
   for (const name of hubs)
     await mustKubectl([
       ...['patch', 'statefulset', name, '-n', home.namespace, '--type=json', '-p'],
@@ -65,7 +65,7 @@ test('are restarted one after another: the second when the first has started', a
   const second = hubs.find((name) => name !== first)!;
   await until('the other one restarts', async () => (await changed()).length === 2);
   expect(await podUid(first!)).not.toBe(former[first!]);
-  // The operator asks the hub whether it has started; its Hub may say so later.
+  // The operator asks the hub whether it has started; the status of the Hub may follow later.
   expect(await getConfig((await home.client(first!)).rest)).toMatchObject({ state: 'RUNNING' });
   const present = await podUid(first!);
   await until(

@@ -5,8 +5,8 @@ import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// What each field of a Hub makes of its StatefulSet. The pod is never scheduled: what a field does to a running pod
-// stands in running.test.ts.
+// The effect of each field of a Hub on its StatefulSet. The pod is never scheduled; running.test.ts tests
+// running pods.
 
 interface Template {
   readonly metadata: {
@@ -37,7 +37,7 @@ const template = async () => templateOf(await set());
 const hubContainer = ({ spec }: Template) => spec.containers.find(({ name }) => name === 'hub')!;
 const everyContainer = ({ spec }: Template) => [...spec.initContainers, ...spec.containers];
 
-/** Asks until the template has the expected value; the error shows the last one. */
+/** Waits until the template has the expected value. The error shows the last value. */
 const becomes = (read: (template: Template) => unknown, expected: unknown) =>
   until('the pod template is as expected', async () => {
     const seen = read(await template());
@@ -46,8 +46,8 @@ const becomes = (read: (template: Template) => unknown, expected: unknown) =>
   });
 
 /**
- * In one write: between the removal of the present one, which a merge patch needs, and the next one the pod would start if
- * the machine is busy.
+ * Replaces the podTemplate in one write. A merge patch would need two, and on a busy machine the pod could
+ * start in between.
  */
 const replacePodTemplate = (value: object) =>
   mustKubectl(
@@ -61,7 +61,7 @@ const replacePodTemplate = (value: object) =>
     { namespace: home.namespace },
   );
 
-/** The generated objects, by content: others write the status of some. */
+/** Returns the generated objects by content, without the status, which other controllers write. */
 const generated = async () =>
   (await home.list('persistentvolumeclaim,statefulset,service,configmap')).map(
     ({ kind, metadata, spec, data }) => [
@@ -74,7 +74,7 @@ const generated = async () =>
     ],
   );
 
-/** The status of the Hub without what a dry-run reports. */
+/** Returns the status of the Hub without the report of a dry run. */
 const statusBesideReady = async () => {
   const { conditions = [], ...status } = (await home.get('hub', 'villa')).status ?? {};
   const reported = ['Ready', 'Reconciling', 'Stalled'];
@@ -92,10 +92,11 @@ const everyImage = (image: string) =>
 const imagesOf = (t: Template) => everyContainer(t).map(({ name, image }) => [name, image]);
 
 test('without a podTemplate a hub has time to start and to stop, and no right in the cluster', async () => {
-  // Asked before anything else changes it.
+  // Must run before any other test changes the template.
   const { spec } = await template();
   expect(spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
-  // "One replica, grace period of at least 240 s"; a database migration may take the better part of an hour.
+  // "One replica, grace period of at least 240 s". The startup probe must allow a database migration, which
+  // may take most of an hour.
   expect(spec['terminationGracePeriodSeconds']).toBeGreaterThanOrEqual(240);
   expect((await set()).spec['replicas']).toBe(1);
   const { startupProbe, readinessProbe, livenessProbe } = hubContainer({
@@ -115,7 +116,7 @@ test('a version that is a digest names every image by it', async () => {
   await becomes(imagesOf, everyImage(`ghcr.io/home-assistant/home-assistant@${digest}`));
 });
 
-describe('fields that become a part of the pod, and go as they came', () => {
+describe('fields that become a part of the pod, and are removed again', () => {
   const fields: Record<string, [unknown, (template: Template) => unknown, unknown, unknown]> = {
     image: [
       'example.org:5000/own/hub',
@@ -163,14 +164,14 @@ describe('fields that become a part of the pod, and go as they came', () => {
 
   test.each(names)('%s', (name) => becomes(fields[name]![1], fields[name]![2]));
 
-  describe('once they are removed', () => {
+  describe('after they are removed', () => {
     beforeAll(() => home.change('hub', 'villa', Object.fromEntries(names.map((name) => [name, null]))));
 
     test.each(names)('%s', (name) => becomes(fields[name]![1], fields[name]![3]));
   });
 });
 
-test('podTemplate is merged last, by Kubernetes’ merge keys, and what is removed goes again', async () => {
+test('podTemplate is merged last, by Kubernetes’ merge keys, and removed parts disappear again', async () => {
   const before = await template();
   const podTemplate = nowhere({
     metadata: { labels: { floor: 'first' }, annotations: { 'example.org/scrape': 'true' } },
@@ -209,7 +210,7 @@ test('podTemplate is merged last, by Kubernetes’ merge keys, and what is remov
     terminationGracePeriodSeconds: 300,
     tolerations: [{ key: 'edge', operator: 'Exists' }],
   });
-  // An object is merged field by field: the operator's fields stay.
+  // Objects are merged field by field, so the operator's fields stay.
   expect(spec['securityContext']).toEqual({ fsGroup: 1000, seccompProfile: { type: 'RuntimeDefault' } });
   expect(spec.initContainers.map(({ name }) => name)).toEqual([
     'prepare-config',
@@ -289,7 +290,7 @@ test.each<[string, object, RegExp]>([
   await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
 });
 
-test('kubectl rollout restart stays, and so do the labels and annotations of others', async () => {
+test('kubectl rollout restart is kept, and so are the labels and annotations of other clients', async () => {
   const ours = await template();
   expect(
     await kubectl(['rollout', 'restart', 'statefulset/villa'], { namespace: home.namespace }),
@@ -321,13 +322,13 @@ test('changes by other clients to generated objects are reverted', async () => {
 });
 
 test('an unchanged Hub writes nothing', async () => {
-  // Values that the API server writes in its own way never look equal to the desired ones.
+  // The API server normalizes these values, so that they never look equal to the desired ones.
   await home.change('hub', 'villa', { resources: { requests: { cpu: '1000m', memory: '1024Mi' } } });
   await becomes((t) => hubContainer(t)['resources'], { requests: { cpu: '1', memory: '1Gi' } });
   await operator.touch('Hub', 'villa');
   const before = await generated();
   const patches = () => operator.metric('rest_client_requests_total', 'method="PATCH"');
-  // The scheduler may have the Hub say something new meanwhile.
+  // The condition may change in the meantime because of the scheduler.
   await oneOfThree(
     async () => {
       const sent = await patches();
@@ -356,7 +357,10 @@ test('suspend: nothing is changed until it ends', async () => {
   });
 });
 
-/** The annotation of the pod template that follows this one of the generated ConfigMap, once that has these words. */
+/**
+ * Returns the annotation of the pod template that matches the generated ConfigMap, as soon as that contains
+ * these words.
+ */
 async function restartHashOf(words: string): Promise<string> {
   return until(`the configuration has ${words}`, async () => {
     const { data, metadata } = await home.get('configmap', 'villa-configuration');
@@ -366,7 +370,7 @@ async function restartHashOf(words: string): Promise<string> {
   });
 }
 
-// Two changes may be further apart than the debounce where the machine is busy: then they are two rollouts.
+// On a busy machine two changes may be further apart than the debounce, which makes two rollouts.
 test('changes that follow each other at once are one rollout', async () => {
   await oneOfThree(
     async (attempt) => {
@@ -399,7 +403,7 @@ test('changes that follow each other at once are one rollout', async () => {
   );
 });
 
-test('secrets and configuration that change together are one rollout, and both are told', async () => {
+test('secrets and configuration that change together cause one rollout, and both are reported', async () => {
   await oneOfThree(
     async (attempt) => {
       const { generation } = (await set()).metadata;
@@ -428,7 +432,7 @@ test('secrets and configuration that change together are one rollout, and both a
   );
 });
 
-test('dry-run: what would be changed is said, and nothing is done', async () => {
+test('dry-run: the pending changes are reported, and nothing is done', async () => {
   await operator.calm();
   const before = await generated();
   const observed = await statusBesideReady();
@@ -456,19 +460,19 @@ test('dry-run: what would be changed is said, and nothing is done', async () => 
   await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
 });
 
-test('the steps stand in the log in the order of the specification', async () => {
+test('the steps are logged in the order of the specification', async () => {
   const lines = (await operator.logLines('"step":"')) as { reconcileID: string; step: string }[];
   const reconciles = new Map<string, string[]>();
   for (const { reconcileID, step } of lines)
     reconciles.set(reconcileID, [...(reconciles.get(reconcileID) ?? []), step]);
-  // The last reconcile may not have ended. A dry-run has no bootstrap.
+  // The last reconcile may not have ended, and a dry run has no bootstrap.
   const complete = [...reconciles.values()].filter(
     (steps) => steps.includes('bootstrap') && steps.includes('status'),
   );
   expect(complete.length).toBeGreaterThan(0);
   for (const steps of complete)
     expect(steps).toEqual([
-      // A start of the pod that a later step causes reads them.
+      // The ConfigMaps come first, because a start of the pod that a later step causes reads them.
       'configuration',
       'PersistentVolumeClaim',
       'StatefulSet',

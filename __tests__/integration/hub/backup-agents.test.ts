@@ -9,12 +9,12 @@ import { running } from '../../cluster/http-settings';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 
-// The destinations of backups that integrations provide, named by their HubIntegration.
+// The destinations of backups that integrations provide, referred to by their HubIntegration.
 
 let home: Home;
 let client: HubClient;
 let volume: string;
-/** So long after the test that no backup is made by the clock. */
+/** An hour far from now, so that the schedule makes no backup during the test. */
 const hour = String((new Date().getUTCHours() + 12) % 24).padStart(2, '0');
 const backup = (...agents: string[]) => ({
   backup: {
@@ -41,7 +41,7 @@ beforeAll(async () => {
     join(__dirname, '..', '..', 'cluster', 'backup-agent.py'),
     join(volume, 'custom_components', 'nas', 'backup.py'),
   );
-  // In one commit, as from Git: nothing has an entry yet.
+  // All are applied at the same time, as from Git, before any entry exists.
   await home.apply(hub('h', backup('attic')), configuration('h'));
   await home.ready('hub', 'h');
   await running((client = await home.client('h')));

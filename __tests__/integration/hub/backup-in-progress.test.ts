@@ -8,7 +8,7 @@ import { startTestOperator } from '../../cluster/operator';
 
 const DOMAIN = 'slow_backup';
 
-/** An integration of which each backup waits while its file `waits` exists. */
+/** The files of an integration whose backups wait while its file `waits` exists. */
 const FILES = {
   'manifest.json': JSON.stringify({
     domain: DOMAIN,
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await home.ready('hub', 'h');
 });
 
-test('a changed pod waits for the end of a backup, which is complete then', async () => {
+test('a changed pod is replaced after the end of a backup, which is complete', async () => {
   const client = await home.client('h');
   await running(client);
   const pod = async () => (await home.get('pod', 'h-0')).metadata;

@@ -20,14 +20,14 @@ let client: HubClient;
 let history: ObjectHistory;
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
-/** So long after the test that no backup is made by the clock. */
+/** A day and an hour far from now, so that the schedule makes no backup during the test. */
 const day = (new Date().getUTCDay() + 3) % 7;
 const hour = String((new Date().getUTCHours() + 12) % 24).padStart(2, '0');
 
 const config = () => getBackupConfig(client.connection);
 const condition = () => home.condition('hub', 'h', 'BackupConfigured');
 const status = async () => (await home.get('hub', 'h')).status ?? {};
-/** The condition of the present generation. */
+/** Waits for the condition of the current generation. */
 const settled = (reason: string) =>
   until(`backups are ${reason}`, async () => {
     const seen = await condition();
@@ -46,7 +46,7 @@ beforeAll(async () => {
   );
 });
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 describe('the backups of a hub', () => {
   test('wait for the token, and are then as the spec says', async () => {
     await history.condition({ status: 'False', reason: 'TokenNotAvailable' }, 'BackupConfigured');
@@ -64,8 +64,8 @@ describe('the backups of a hub', () => {
     expect(backup).not.toHaveProperty('lastTime');
   });
 
-  test('are not written again while they are the same', async () => {
-    // Written by the hub on each update.
+  test('are not written again while they are equal', async () => {
+    // The hub writes this file at each update.
     const written = async () => (await client.connection.command('backup/config/info')).config;
     const before = await written();
     const { metadata } = await home.get('hub', 'h');
@@ -75,7 +75,7 @@ describe('the backups of a hub', () => {
     expect((await home.get('hub', 'h')).metadata.generation).toBe(metadata.generation);
   });
 
-  test('follow a change, and forget what left the spec', async () => {
+  test('follow a change, and lose fields that were removed from the spec', async () => {
     await home.change('hub', 'h', {
       backup: {
         recurrence: 'daily',
@@ -92,7 +92,7 @@ describe('the backups of a hub', () => {
       retention: { copies: null, days: 14 },
       create_backup: { include_database: false },
     });
-    // Without it the hub chooses a time in the night, which may be now.
+    // Without a time the hub chooses one in the night, which may be now.
     await home.change('hub', 'h', { backup: { time: `${hour}:30:00` } });
     await settled('Applied');
   });
@@ -117,14 +117,14 @@ describe('the backups of a hub', () => {
     expect(JSON.stringify(await status())).not.toContain(PASSWORD);
   });
 
-  test('tell of the last one as soon as it is made', async () => {
+  test('report the last one as soon as it is made', async () => {
     const began = Date.now();
     await client.connection.command('backup/generate_with_automatic_settings');
     const backup = await until('it is told', async () => {
       const { backup: told } = (await status()) as { backup?: { lastTime?: string; lastResult?: string } };
       return told?.lastResult === 'Completed' && told;
     });
-    const lastTime = Date.parse(backup.lastTime!); // in whole seconds
+    const lastTime = Date.parse(backup.lastTime!); // the status has whole seconds
     expect(lastTime).toBeGreaterThan(began - 1_000);
     expect(lastTime).toBeLessThanOrEqual(Date.now());
     const { backups } = await client.connection.command('backup/info');
@@ -146,11 +146,12 @@ describe('the backups of a hub', () => {
     expect(await config()).toMatchObject({ create_backup: { agent_ids: ['backup.local'] } });
   });
 
-  test('tell of a failed one', async () => {
+  test('report a failed one', async () => {
     const backups = join(await home.volumeOf('h'), 'backups');
     await rename(backups, `${backups}.away`);
     await writeFile(backups, 'no directory: no backup can be written');
-    await client.connection.command('backup/generate_with_automatic_settings').catch(() => undefined); // it may fail at once
+    // the command may fail immediately
+    await client.connection.command('backup/generate_with_automatic_settings').catch(() => undefined);
     await until(
       'it is told',
       async () => ((await status())['backup'] as { lastResult?: string }).lastResult === 'Failed',
@@ -163,7 +164,7 @@ describe('the backups of a hub', () => {
     await settled('Applied');
   });
 
-  test('can be made after the restore of a box with the Supervisor', async () => {
+  test('can be made after the restore of a backup with the Supervisor', async () => {
     const ofBox = {
       agent_ids: ['hassio.local'],
       include_addons: ['core_mosquitto'],
@@ -187,7 +188,7 @@ describe('the backups of a hub', () => {
     );
   });
 
-  test('are off with never, and left alone without the block', async () => {
+  test('are off with never, and unchanged without the block', async () => {
     await home.change('hub', 'h', { backup: { recurrence: 'never' } });
     await until('they are off', async () => (await config()).schedule.recurrence === 'never');
     expect((await settled('Applied')).message).toContain('off');
@@ -209,7 +210,7 @@ describe('the backups of a hub', () => {
     expect(await status()).not.toHaveProperty('backup');
   });
 
-  test('are no error while the hub is restarted', async () => {
+  test('are no error while the hub restarts', async () => {
     await home.change('hub', 'h', {
       backup: { recurrence: 'daily', time: `${hour}:30:00`, agentIDs: ['backup.local'] },
     });
@@ -218,8 +219,8 @@ describe('the backups of a hub', () => {
     const failures = await operator.failures();
     const restart = await ObjectHistory.of(home, 'hub', 'h');
     const pid = await hubPid(home, 'h');
-    await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
-    // A reconcile in every moment of it.
+    await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // may go down first
+    // Reconciles happen at every moment of the restart.
     await until('it is up again', async () => {
       await forceReconcile(home, 'hub', 'h');
       return (await hubPid(home, 'h')) !== pid && (await getConfig(client.rest)).state === 'RUNNING';
@@ -242,7 +243,7 @@ describe('the backups of a hub', () => {
     });
     await home.ready('hub', 'h');
     client = await home.client('h');
-    await until('the hub answers', config); // a restore that it was not asked for would never come
+    await until('the hub answers', config); // the hub ignores a restore while it starts
     const restore = {
       backup_id: backups[0]!.backup_id,
       agent_id: 'backup.local',
@@ -250,7 +251,8 @@ describe('the backups of a hub', () => {
       restore_database: false,
       restore_homeassistant: true,
     };
-    await client.connection.command('backup/restore', restore, { timeout: 60_000 }).catch(() => undefined); // the hub goes down instead of answering
+    // the hub goes down instead of answering
+    await client.connection.command('backup/restore', restore, { timeout: 60_000 }).catch(() => undefined);
     await until(
       'the token is another one',
       async () => (await home.secret('h-api-token', 'token')) !== younger,
@@ -263,7 +265,7 @@ describe('the generated credentials', () => {
   const owners = async () =>
     ((await home.get('secret', 'h-admin')).metadata.ownerReferences ?? []).map(({ kind }) => kind);
 
-  test('go with the Hub, or stay with its volume, and then with that of the next Hub', async () => {
+  test('are deleted with the Hub, or stay with its volume, and are then deleted with that of the next Hub', async () => {
     expect(await owners()).toEqual(['Hub']);
     const password = await home.secret('h-admin', 'password');
     await home.change('hub', 'h', { storage: { retain: true } });
@@ -275,7 +277,7 @@ describe('the generated credentials', () => {
     );
     expect(await home.secret('h-admin', 'password')).toBe(password);
 
-    // Only with these does a Hub of the same name find its way into the volume.
+    // Only with these credentials can a Hub of the same name log in to the hub on the volume.
     await home.apply(hub('h', { storage: { retain: false } }));
     await home.ready('hub', 'h');
     expect(await home.secret('h-admin', 'password')).toBe(password);

@@ -27,12 +27,13 @@ const recovered = (count: number) =>
   });
 const minutesAgo = (minutes: number) =>
   new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, '');
-/** Moves times in the status, as if more or less had passed, as the field manager of the operator. */
+/** Moves times in the status, with the field manager of the operator, as if more or less time had passed. */
 async function remember(fields: object): Promise<void> {
   const asOperator = ['--server-side', '--subresource=status', '--field-manager=hub-operator-status'];
   await until('the status is written', async () => {
     const { status: present, metadata } = await home.get('hub', 'h');
-    const { name, resourceVersion } = metadata; // nothing that the operator writes meanwhile is undone
+    // with the version, concurrent writes of the operator are not undone
+    const { name, resourceVersion } = metadata;
     const status = { ...present, ...fields };
     await mustKubectl(['apply', ...asOperator, '--force-conflicts', '--filename=-'], {
       namespace: home.namespace,
@@ -42,7 +43,7 @@ async function remember(fields: object): Promise<void> {
   });
 }
 
-/** However long a step of these tests takes: the last restart is less than five minutes ago. */
+/** Sets the last restart to less than five minutes ago, however long a step of the tests takes. */
 const restartedLately = () => remember({ lastSelfUnban: minutesAgo(-3) });
 const isAbsent = async (type: string) =>
   !(await status()).conditions?.some((condition) => condition.type === type);
@@ -69,7 +70,7 @@ beforeAll(async () => {
   await startHub(home, 'h');
   client = await home.client('h');
   url = client.rest.address.url;
-  // The hub reads it when it starts, which setting the threshold makes it do.
+  // The hub reads the file when it starts, and changing the threshold restarts it.
   await appendFile(
     join(await home.volumeOf('h'), 'ip_bans.yaml'),
     `\n192.168.77.7:\n  banned_at: '2026-11-20T22:14:37+00:00'\n`,
@@ -78,9 +79,9 @@ beforeAll(async () => {
   await home.ready('hub', 'h');
 });
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 describe('a hub that bans the operator', () => {
-  test('is not restarted for failed logins, refusals and other 403s that are no ban', async () => {
+  test('is not restarted for failed logins, refusals and other 403s that are not bans', async () => {
     const before = await podUid();
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/config', 'wrong')).toBe(401);
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/api/states/sun.sun', 'wrong')).toBe(401);
@@ -111,7 +112,7 @@ describe('a hub that bans the operator', () => {
 
     await recovered(1);
     expect(await podUid()).not.toBe(before);
-    // The file had the ban: the hub writes it before it answers with 403.
+    // The file had the ban, because the hub writes it before it answers with 403.
     expect((await home.get('pod', 'h-0')).status).toMatchObject({
       initContainerStatuses: expect.arrayContaining([
         expect.objectContaining({
@@ -129,7 +130,7 @@ describe('a hub that bans the operator', () => {
     expect(await bans()).not.toContain(OPERATOR_ADDRESS);
     expect(await bans()).toContain('192.168.77.7');
     expect(await statusFrom(OPERATOR_ADDRESS, url, '/manifest.json')).toBe(200);
-    // The success has reset the window; what ever happened stays told.
+    // The success has reset the window; the count of all restarts stays.
     expect(await status()).toMatchObject({ selfUnbanCount: 1, lastSelfUnban });
     expect(await status()).not.toHaveProperty('banWindow');
     expect(await isAbsent('BanRecoveryFailed')).toBe(true);
@@ -162,7 +163,7 @@ describe('a hub that bans the operator', () => {
     expect(await bans()).not.toContain(OPERATOR_ADDRESS);
   });
 
-  test('is given up after three restarts in thirty minutes, only reported where banRecovery.enabled is false, and taken up again when the window ends', async () => {
+  test('is given up after three restarts in thirty minutes, only reported with banRecovery.enabled false, and recovered again when the window ends', async () => {
     await restartedLately();
     await getBanned(OPERATOR_ADDRESS, url);
     await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
@@ -172,7 +173,7 @@ describe('a hub that bans the operator', () => {
     await givenUp('RestartLimitExceeded', /ip_bans\.yaml/, { selfUnbanCount: 2 });
     expect(await podUid()).toBe(before);
 
-    // Only reported, from now on.
+    // From here on bans are only reported.
     await home.change('hub', 'h', { banRecovery: { enabled: false } });
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'HubBanned' });
     expect(message).toContain('banRecovery.enabled is false');
@@ -195,7 +196,8 @@ describe('a hub that bans the operator', () => {
     );
     await home.ready('hub', 'h');
     await getBanned(OPERATOR_ADDRESS, url);
-    // One restart was tried; five minutes or two more restarts were not needed to see that it does not help.
+    // One restart was tried. It takes neither five minutes nor two more restarts to see that restarts do not
+    // help.
     const why = /127\.0\.0\.9 is not among the bans; banned are .*127\.0\.0\.2/;
     await givenUp('RestartDidNotHelp', why, { selfUnbanCount: 4 });
     await misled.stop();

@@ -28,7 +28,7 @@ const anotherToken = (than: string, name?: string) =>
     const now = await token(name);
     return now !== than && now;
   });
-/** Waits until the Hub is as expected, all of it in one status. */
+/** Waits until all these fields and conditions are in one status of the Hub. */
 const becomes = (fields: object, ...conditions: readonly object[]) =>
   until('the status of the Hub is as expected', async () => {
     const { status } = await home.get('hub', 'h');
@@ -38,13 +38,13 @@ const becomes = (fields: object, ...conditions: readonly object[]) =>
     return status!;
   });
 const idsOfTokens = async () => (await listTokens((await reconnect()).connection)).map(({ id }) => id);
-/** Only the token of the Secret is left of all tokens. */
+/** Waits until the token of the Secret is the only one in the hub. */
 const onlyOurToken = () =>
   until('only the token of the Secret is left', async () => {
     expect(await idsOfTokens()).toEqual([tokenId(await token())]);
     return true;
   });
-/** A new client, since the token is another one. */
+/** Makes a new client, since the token has changed. */
 const reconnect = async (): Promise<HubClient> => (client = await home.client('h'));
 
 beforeAll(async () => {
@@ -71,13 +71,13 @@ beforeAll(async () => {
   await home.apply(
     hub('h', { bootstrap }),
     configuration('h'),
-    // Set up by hand: see the end.
+    // A person sets this hub up: see the last tests.
     hub('found', { bootstrap: { enabled: false } }),
     configuration('found'),
   );
 });
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 describe('the bootstrap of a hub with an owner of its own', () => {
   test('starts the pod and waits for the Secret with the credentials', async () => {
     const condition = await until('the credentials are missed', async () => {
@@ -92,7 +92,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     );
   });
 
-  test('says what the hub does not take, and how far it is', async () => {
+  test('reports a value that the hub refuses, and the progress so far', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
     const status = await becomes(
       { phase: 'Pending', bootstrap: { state: 'SetCoreConfig' } },
@@ -105,11 +105,11 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     );
     const { lastAttempt, message: last } = status['bootstrap'] as Record<'lastAttempt' | 'message', string>;
     expect(last).toBe(message);
-    expect(Date.parse(lastAttempt)).toBeGreaterThan(began - 1_000); // in whole seconds
+    expect(Date.parse(lastAttempt)).toBeGreaterThan(began - 1_000); // the status has whole seconds
     expect(Date.parse(lastAttempt)).toBeLessThanOrEqual(Date.now());
   });
 
-  test('goes on when it is corrected, and everything arrives', async () => {
+  test('continues when the value is corrected, and everything arrives', async () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Europe/Zurich' } } });
     await home.ready('hub', 'h');
     await running(await reconnect());
@@ -148,7 +148,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
       name: string;
       step: string;
     }[];
-    // Two Hubs are reconciled beside each other, and the last reconcile may not have ended.
+    // Two Hubs are reconciled concurrently, and the last reconcile may not have ended.
     const reconciles = new Map<string, string[]>();
     for (const { reconcileID, step } of lines.filter(({ name }) => name === 'h'))
       reconciles.set(reconcileID, [...(reconciles.get(reconcileID) ?? []), step]);
@@ -160,7 +160,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     for (const steps of complete) expect(steps.filter((step) => named.includes(step))).toEqual(named);
   });
 
-  test('a later change of the spec arrives too, and only what differs is sent', async () => {
+  test('a later change of the spec arrives too, and only the difference is sent', async () => {
     const updates: unknown[] = [];
     await client.connection.subscribeEvents('core_config_updated', (data) => updates.push(data));
     await home.change('hub', 'h', {
@@ -176,11 +176,11 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await until('analytics are off', async () => (await getAnalytics(client.connection)).base === false);
     expect(updates).toEqual([{ currency: 'EUR', latitude: 0, longitude: 0, elevation: 0 }]);
     await forceReconcile(home, 'hub', 'h');
-    await getAnalytics(client.connection); // earlier events of the hub are here by this answer
+    await getAnalytics(client.connection); // by this answer all earlier events of the hub have arrived
     expect(updates).toHaveLength(1);
   });
 
-  test('a time zone that does not exist is told in the hub’s words', async () => {
+  test('a time zone that does not exist is reported in the hub’s words', async () => {
     await home.change('hub', 'h', { bootstrap: { location: { timeZone: 'Mars/Base' } } });
     const { message } = await home.ready('hub', 'h', { status: 'False', reason: 'RejectedByHub' });
     expect(message).toMatch(/: .*invalid time zone.*Mars/i);
@@ -189,7 +189,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.ready('hub', 'h');
   });
 
-  test('a deleted token Secret comes back', async () => {
+  test('a deleted token Secret is restored', async () => {
     const before = await token();
     await home.delete('secret', 'h-api-token');
     await until('it is back', () => home.exists('secret', 'h-api-token'));
@@ -198,11 +198,11 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await onlyOurToken();
   });
 
-  test('a token that was revoked in the hub comes back', async () => {
+  test('a token that was revoked in the hub is replaced', async () => {
     const before = await token();
     await client.connection
       .command('auth/delete_refresh_token', { refresh_token_id: tokenId(before)! })
-      .catch(() => undefined); // it cuts itself off
+      .catch(() => undefined); // the revocation cuts off its own connection
     await anotherToken(before);
     await home.ready('hub', 'h');
     await currentUser((await reconnect()).connection);
@@ -227,7 +227,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  test('a token that ends soon is replaced before, without the owner’s password', async () => {
+  test('a token that is about to expire is replaced before, without the owner’s password', async () => {
     const before = await token();
     await home.apply(secret('owner', { user: owner.username, pass: 'not the password any more' }));
     const soon = await endingSoon(before);
@@ -238,7 +238,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.apply(secret('owner', { user: owner.username, pass: owner.password }));
   });
 
-  test('the token moves when its Secret is to have another name', async () => {
+  test('the token moves when its Secret gets another name', async () => {
     const before = await token();
     await home.change('hub', 'h', { bootstrap: { apiTokenSecretName: 'other' } });
     await until('it is there', () => home.exists('secret', 'other'));
@@ -251,7 +251,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  test('wrong credentials are tried once, and a correction heals', async () => {
+  test('wrong credentials are tried once, and a correction is used', async () => {
     await home.apply(secret('owner', { user: owner.username, pass: 'wrong' }));
     await home.delete('secret', 'h-api-token');
     const stuck = await until('the login fails', async () => {
@@ -275,7 +275,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await reconnect();
   });
 
-  test('with bootstrap.enabled false the token is read, never written', async () => {
+  test('with bootstrap.enabled false the token is read, and never written', async () => {
     const before = await token();
     await home.change('hub', 'h', { bootstrap: { enabled: false } });
     await until(
@@ -293,8 +293,8 @@ describe('the bootstrap of a hub with an owner of its own', () => {
     await home.ready('hub', 'h');
   });
 
-  test('core keys in configuration.yaml win, and that is told', async () => {
-    await home.delete('secret', 'h-api-token'); // it was made by hand: not ours any more
+  test('core keys in configuration.yaml take precedence, and that is reported', async () => {
+    await home.delete('secret', 'h-api-token'); // the Secret was made by hand and is not the operator's
     await home.change('hub', 'h', { bootstrap: { enabled: true } });
     await home.ready('hub', 'h');
     await home.apply(
@@ -321,7 +321,7 @@ describe('the bootstrap of a hub with an owner of its own', () => {
 });
 
 describe('a hub that was onboarded without the operator', () => {
-  test('waits for the credentials of its owner, and makes none', async () => {
+  test('waits for the credentials of its owner, and creates no owner', async () => {
     const { message } = await home.ready('hub', 'found', { status: 'False', reason: 'TokenNotAvailable' });
     expect(message).toContain('found-api-token');
     const { status } = await home.get('hub', 'found');
@@ -348,7 +348,7 @@ describe('a hub that was onboarded without the operator', () => {
     expect(await home.exists('secret', 'found-admin')).toBe(false);
   });
 
-  test('is looked after once they are there', async () => {
+  test('is managed as soon as they exist', async () => {
     await home.apply(secret('found-admin', { username: owner.username, password: owner.password }));
     await home.ready('hub', 'found');
     const user = await currentUser((await home.client('found')).connection);
@@ -361,8 +361,8 @@ describe('a hub that was onboarded without the operator', () => {
 });
 
 /**
- * How often the operator has failed to log in, of all that the hub has logged by now. Its log is written in order and some
- * time later: a failed login from another address, which no client has used before, is the last one of them.
+ * Counts the operator's failed logins in the hub's log so far. The log is written in order and with a delay,
+ * so the function waits for a failed login of its own from an unused address.
  */
 async function failedLogins(marker: string): Promise<number> {
   await statusFrom(marker, client.rest.address.url, '/api/config', 'wrong');
@@ -373,7 +373,7 @@ async function failedLogins(marker: string): Promise<number> {
   return log.split('\n').filter((line) => /Login attempt.*127\.0\.0\.2\b/.test(line)).length;
 }
 
-/** A token of the present record, which the hub accepts, but with ten minutes to live. */
+/** Returns a token of the present record that the hub accepts, but that expires in ten minutes. */
 async function endingSoon(present: string): Promise<string> {
   const stored = await until('the hub has written its tokens to disk', async () => {
     const { data } = JSON.parse(await readFile(join(await home.volumeOf('h'), '.storage/auth'), 'utf8')) as {

@@ -2,13 +2,16 @@
 interface Broken {
   readonly name: string;
   readonly text: string;
-  /** Section or key, and where the hub gives them file and line. */
+  /** The section or key, and file and line where the hub reports them. */
   readonly says: readonly (string | RegExp)[];
 }
 
 const at = (line: number): RegExp => new RegExp(`configuration\\.yaml.?, line ${line}\\b`);
 
-/** Out of the error classes of Home Assistant's loader, its core schema, integrations and platforms. */
+/**
+ * Configurations that trigger the errors of Home Assistant's loader, its core schema, integrations and
+ * platforms.
+ */
 export const BROKEN: readonly Broken[] = [
   // The loader.
   {
@@ -154,7 +157,7 @@ export const BROKEN: readonly Broken[] = [
     text: 'sensor:\n  - platform: filter\n',
     says: ['sensor', /entity_id|filters/],
   },
-  // The answer of the check does not name this fault: only the log does.
+  // Only the log names this fault, not the answer of the check.
   {
     name: 'an unknown key of a template sensor',
     text: 'template:\n  - sensor:\n      - nam: Answer\n        state: "41"\n',

@@ -17,7 +17,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 import { ConfiguredHub } from './configured-hub';
 
-// Changes of one configuration for which the hub restarts: by a new pod, or by itself.
+// Changes of one configuration for which the hub restarts, with a new pod or in its container.
 
 const BASE = 'logger:\n  default: warning\ninput_boolean:\n  first:\n';
 const WITH_COUNTER = `${BASE}homeassistant:\n  name: After the crash\ncounter:\n  guests:\n`;
@@ -35,13 +35,16 @@ beforeAll(async () => {
   await villa.connect();
 });
 
-/** Waits for the hub's own configuration: the hub may not answer at once after a restart. */
+/** Waits for the hub's own configuration, because the hub may not answer immediately after a restart. */
 const configured = (expected: object) =>
   until('the hub has its configuration', async () => {
     expect(await getConfig(villa.client.rest)).toMatchObject(expected);
     return true;
   });
-/** Has the hub restart itself. It refuses that, or forgets it, while it starts. */
+/**
+ * Makes the hub restart itself. A hub that starts refuses or forgets such a request, so the function waits
+ * before.
+ */
 async function restart(client: HubClient): Promise<void> {
   await running(client);
   await callService(client.rest, 'homeassistant', 'restart').catch(ignoreHubError);
@@ -57,7 +60,7 @@ describe('HubConfiguration', () => {
     await history.find('what waits for the restart is told', (state) => {
       const ready = conditionOf(state, 'Ready');
       const isTold = (state.status?.['changedSections'] as string[] | undefined)?.includes('counter');
-      // The next reconcile may be late, and the pod is on its way out already.
+      // The next reconcile may be late, when the pod is already terminating.
       const isRestarting = ['RestartPending', 'HubNotReady'].includes(ready?.reason ?? '');
       return ready?.status === 'False' && isRestarting && isTold && ready;
     });
@@ -69,12 +72,12 @@ describe('HubConfiguration', () => {
     await villa.shows('counter.visits', '0');
     await villa.showsAttribute('input_boolean.first', 'icon', 'mdi:tree');
     await until('mqtt is loaded', async () => (await getConfig(rest)).components.includes('mqtt'));
-    await operator.calm(); // another rollout would come within its debounce
+    await operator.calm(); // another rollout would come within the debounce
     expect(await villa.rollouts()).toBe(before + 1);
   });
 
   test('20 changes of configuration and secrets within seconds are one rollout', async () => {
-    // Two changes may be further apart than the debounce where the machine is busy: then they are two rollouts.
+    // On a busy machine two changes may be further apart than the debounce, which makes two rollouts.
     await oneOfThree(
       async (attempt) => {
         const [before, pod] = [await villa.rollouts(), await villa.podUid()];
@@ -98,7 +101,7 @@ describe('HubConfiguration', () => {
     );
   });
 
-  test('a restart that a mistake in the Hub holds back is not reported as begun, and comes with the correction', async () => {
+  test('a restart that a mistake in the Hub blocks is not reported as begun, and follows the correction', async () => {
     const [before, pod] = [await villa.rollouts(), await villa.podUid()];
     await home.change('hub', 'villa', { podTemplate: { spec: { terminationGracePeriodSeconds: 1 } } });
     await home.ready('hub', 'villa', { status: 'False', reason: 'InvalidSpec' });
@@ -121,7 +124,7 @@ describe('HubConfiguration', () => {
     expect(await villa.rollouts()).toBe(before + 1);
   });
 
-  test('a restart that is needed happens, although the operator is killed', async () => {
+  test('a needed restart happens although the operator is killed', async () => {
     const pod = await villa.podUid();
     await villa.change(`${BASE}homeassistant:\n  name: After the crash\n`);
     await until('the change is written', async () => {
@@ -136,7 +139,7 @@ describe('HubConfiguration', () => {
     expect(await villa.podUid()).not.toBe(pod);
   });
 
-  test('under hot-reload, a restart by a person loads what is pending', async () => {
+  test('under hot-reload, a restart by a user loads pending changes', async () => {
     const pod = await villa.podUid();
     await villa.change(WITH_COUNTER, {
       reloadStrategy: 'hot-reload',
@@ -160,7 +163,7 @@ describe('HubConfiguration', () => {
         return true;
       });
 
-    test('becomes the settings of the hub, for good', async () => {
+    test('becomes the settings of the hub, permanently', async () => {
       const pod = await villa.podUid();
       await villa.change(withProxies('[10.0.0.0/8, 192.168.1.7]'), { reloadStrategy: 'hot-reload' });
       await home.ready('hubconfiguration', 'villa', { status: 'False', reason: 'RestartPending' });
@@ -184,7 +187,7 @@ describe('HubConfiguration', () => {
       const { stable } = await slots();
       const { created_at: _at, error: _error, error_message: _message, ...settings } = stable!;
       const theirs = { ...settings, use_x_frame_options: false };
-      // The hub restarts for them, and may do so before its answer is here.
+      // The hub restarts for the settings, possibly before its answer arrives.
       await villa.client.connection
         .command('http/config/configure', { config: theirs })
         .catch(ignoreHubError);
@@ -195,7 +198,7 @@ describe('HubConfiguration', () => {
       expect(await until('the hub answers', slots)).toMatchObject({
         pending: { use_x_frame_options: false },
       });
-      let promoted = false; // though the answer was lost
+      let promoted = false; // the settings may be promoted although the answer was lost
       await until('they are promoted', async () => {
         if ((await slots()).active_config_type !== 'pending') return promoted;
         promoted = true;
@@ -206,7 +209,7 @@ describe('HubConfiguration', () => {
       await villa.loaded();
     });
 
-    test('leaves the hub its settings when it is removed, which a condition says until it is back', async () => {
+    test('leaves the hub its settings when it is removed, which a condition reports until it is restored', async () => {
       const kept = { status: 'True', reason: 'Kept' };
       await villa.change(WITH_COUNTER);
       await villa.loaded();
@@ -246,7 +249,7 @@ describe('HubConfiguration', () => {
     expect(new Set(pods.states.map(({ metadata }) => metadata.uid))).toEqual(new Set([pod, next]));
   });
 
-  test('one that the check accepts and the hub cannot start with gives way to the one that ran before', async () => {
+  test('a content that the check accepts but with which the hub cannot start is replaced by the former one', async () => {
     const [applied, before] = [(await villa.status())['appliedHash'], await villa.rollouts()];
     const unknown = `${BASE}homeassistant:\n  auth_providers:\n    - type: unknown\n`;
     await villa.change(unknown, { reloadStrategy: 'auto' });
@@ -254,7 +257,7 @@ describe('HubConfiguration', () => {
       'hubconfiguration',
       'villa',
       { status: 'False', reason: 'CheckFailed' },
-      // A start into recovery mode is two starts.
+      // A start into recovery mode consists of two starts.
       480_000,
     );
     expect(message).toContain('came up in its recovery mode');
@@ -312,7 +315,7 @@ describe('HubConfiguration', () => {
       await villa.shows(`sensor.${topic}`, value);
     }
     await until('the former one is gone', async () => (await stateOf(rest, 'sensor.porch')) !== 'bright');
-    // The whole section.
+    // The whole section is changed.
     await villa.change(BASE, { reloadStrategy: 'hot-reload' });
     await villa.loaded();
     expect(await villa.status()).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });

@@ -12,10 +12,10 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { BROKEN } from './broken-configurations';
 import { ConfiguredHub } from './configured-hub';
 
-// Changes of one configuration that do not restart the hub, each with its effect asked of the hub.
+// Changes of one configuration that do not restart the hub. The effect of each is read from the hub.
 
 const LOGGER = 'logger:\n  default: warning\n';
-/** The hub offers the reload of most integrations only while it has loaded them. */
+/** The base has many integrations, because the hub can reload most of them only while they are loaded. */
 const BASE = `${LOGGER}template:
   - sensor:
       - name: Answer
@@ -44,7 +44,7 @@ beforeAll(async () => {
   pod = await villa.podUid();
 });
 
-/** Applies a change that must not restart the hub, and waits until the hub has it. */
+/** Applies a change that must not restart the hub, and waits until the hub has loaded it. */
 async function hotReloaded(text: string, spec: object = {}): Promise<void> {
   await villa.change(text, spec);
   await villa.loaded();
@@ -58,14 +58,14 @@ async function hotReloaded(text: string, spec: object = {}): Promise<void> {
 }
 
 describe('HubConfiguration', () => {
-  test('one that is there long before its Hub is generated, and waits', async () => {
+  test('one that exists long before its Hub is generated, and waits', async () => {
     await home.ready('hubconfiguration', 'later', { status: 'False', reason: 'HubNotFound' });
     const { data } = await home.get('configmap', 'later-configuration');
     expect(data!['configuration.yaml']).toContain('name: Answer');
     await home.delete('hubconfiguration', 'later');
   });
 
-  test('what the hub started with is loaded', async () => {
+  test('the content with which the hub started is loaded', async () => {
     const status = await villa.status();
     expect(status).toMatchObject({ lastReloadMethod: 'restart', changedSections: [] });
     expect(status['appliedHash']).toBe(status['configHash']);
@@ -143,7 +143,7 @@ describe('HubConfiguration', () => {
     });
 
     test('sections that only a restart loads are named, and the rest is in use', async () => {
-      // The hub can reload mqtt only while it has loaded it.
+      // The hub can reload mqtt only while it is loaded.
       const pending = 'counter:\n  visits:\nmqtt:\n  sensor:\n    - name: Porch\n      state_topic: porch\n';
       await villa.change(BASE.replace('"41"', '"43"') + pending);
       const { message } = await home.ready('hubconfiguration', 'villa', {
@@ -156,7 +156,7 @@ describe('HubConfiguration', () => {
       expect(await villa.podUid()).toBe(pod);
     });
 
-    test('a section that is as it was needs none', async () => {
+    test('an unchanged section needs no restart', async () => {
       await villa.change(BASE, { reloadStrategy: 'auto' });
       await villa.loaded();
       await villa.shows('sensor.answer', '41');
@@ -183,7 +183,7 @@ describe('HubConfiguration', () => {
       expect(await villa.podUid()).toBe(pod);
     });
 
-    test('that only a reload shows is taken back, and the former content loaded again', async () => {
+    test('a fault that only a reload shows is undone, and the former content is loaded again', async () => {
       const own = (ids: readonly string[]) =>
         `automation own:\n${ids.map((id, index) => `  - {id: ${id}, alias: Own ${index}, triggers: [], actions: []}\n`).join('')}`;
       await villa.change(BASE + own(['one', 'two']));
@@ -201,19 +201,19 @@ describe('HubConfiguration', () => {
       await villa.loaded();
     });
 
-    test('is not in the ConfigMap, and the hub goes on with what it had', async () => {
+    test('is not in the ConfigMap, and the hub continues with the former content', async () => {
       const { data } = await home.get('configmap', 'villa-configuration');
       expect(data!['configuration.yaml']).toContain('name: Answer');
       await villa.shows('sensor.answer', '41');
       await home.ready('hub', 'villa');
-      // Neither another pod nor another start in it.
+      // Neither the pod nor the container was restarted.
       expect(await villa.podUid()).toBe(pod);
       expect(await hubStartId(villa.client.connection)).toBe(start);
       await villa.change(BASE);
       await villa.loaded();
     });
 
-    test('shows no secret, wherever one looks', async () => {
+    test('shows no secret anywhere', async () => {
       await home.apply(
         secret('words', { latitude: 'hunter2 of Ada' }),
         hubSecrets('villa', 'villa', { secretRefs: [{ name: 'words' }] }),
@@ -225,7 +225,7 @@ describe('HubConfiguration', () => {
         reason: 'CheckFailed',
       });
       expect(message).toContain('latitude');
-      // The events that tell of it are among the objects from then on.
+      // From then on the events about the change are among the objects.
       await operator.events('HubConfiguration', 'villa');
       const objects = await home.list(
         'hubs,hubconfigurations,hubsecrets,configmaps,pods,statefulsets,events',
@@ -240,7 +240,8 @@ describe('HubConfiguration', () => {
   });
 
   test('in an idle minute, nothing is written', async () => {
-    // Other clients write the status of the pod and its StatefulSet, and the version changes with it.
+    // Only these kinds count: other clients write the status of the pod and its StatefulSet, which changes
+    // their versions.
     const present = async () => ({
       versions: (await home.list('hubconfigurations,configmaps,secrets')).map(
         ({ kind, metadata }) => `${kind} ${metadata.name} ${metadata.resourceVersion}`,
@@ -252,7 +253,7 @@ describe('HubConfiguration', () => {
         spec,
       ]),
     });
-    // A hub that a busy machine lets answer late is told of.
+    // A hub that answers late on a busy machine is reported, which is a write.
     await oneOfThree(
       async () => {
         await operator.calm();
@@ -264,7 +265,7 @@ describe('HubConfiguration', () => {
     );
   });
 
-  test('one that takes over does so within 5 s, and the hub goes on', async () => {
+  test('one that takes over does so within 5 s, and the hub keeps running', async () => {
     await oneOfThree(
       async (attempt) => {
         const [present, next] = [attempt === 1 ? 'villa' : `villa-${attempt}`, `villa-${attempt + 1}`];

@@ -3,7 +3,7 @@ import { getEntityState, stateOf } from '../../../operator/client/config-entitie
 import { until } from '../../cluster';
 import type { Home, Stored } from '../../cluster/home';
 
-/** A Hub whose HubConfiguration has its name, as tests change the one and look at the other. */
+/** A Hub and the HubConfiguration of the same name: tests change the latter and observe the former. */
 export class ConfiguredHub {
   private current: HubClient | undefined;
 
@@ -12,22 +12,22 @@ export class ConfiguredHub {
     readonly name: string,
   ) {}
 
-  /** The client of {@link connect}. */
+  /** The client that {@link connect} made. */
   get client(): HubClient {
     return this.current!;
   }
 
-  /** Connects with the present token. */
+  /** Connects with the current token. */
   async connect(): Promise<HubClient> {
     return (this.current = await this.home.client(this.name));
   }
 
-  /** Throws while there is no pod. */
+  /** Returns the uid of the pod. Throws while there is none. */
   async podUid(): Promise<string> {
     return (await this.home.get('pod', `${this.name}-0`)).metadata.uid;
   }
 
-  /** A number that each rollout raises by one. */
+  /** Returns the generation of the StatefulSet, which each rollout raises by one. */
   async rollouts(): Promise<number> {
     return (await this.home.get('statefulset', this.name)).metadata.generation;
   }
@@ -41,14 +41,14 @@ export class ConfiguredHub {
     return this.home.change('hubconfiguration', this.name, { configuration, ...spec });
   }
 
-  /** Waits until the hub has loaded the present generation of the HubConfiguration. */
+  /** Waits until the hub has loaded the current generation of the HubConfiguration. */
   async loaded(): Promise<void> {
     await this.home.ready('hubconfiguration', this.name, { reason: 'ConfigurationLoaded' });
   }
 
   /**
-   * Waits for the state of an entity: the hub computes it some time after it has loaded the configuration, and may not
-   * answer at once when it was restarted.
+   * Waits for the state of an entity. The hub computes it some time after it has loaded the configuration,
+   * and may not answer immediately after a restart.
    */
   async shows(entityId: string, expected: string): Promise<void> {
     await until(`${entityId} is ${expected}`, async () => {

@@ -28,13 +28,13 @@ const external = (name: string, url: string, spec: object = {}, more: object = {
   spec: { external: { url, tokenSecretRef: { name: `${name}-token` }, ...more }, ...spec },
 });
 
-/** The manifest with labels or annotations. */
+/** Returns the manifest with additional labels or annotations. */
 const withMetadata = <T extends { readonly metadata: object }>(manifest: T, more: object): T => ({
   ...manifest,
   metadata: { ...manifest.metadata, ...more },
 });
 
-/** A server that is no hub, and the requests to it. */
+/** Starts a server that is not a hub, and records its requests. */
 async function impostor(
   answer: (request: IncomingMessage) => { status: number; headers?: Record<string, string>; body: string },
 ) {
@@ -53,14 +53,14 @@ async function impostor(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** A client of the hub itself, as its owner. */
+/** Returns a client of the external hub with its owner's token. */
 function ownClient(): HubClient {
   const { hub, token } = elsewhere;
   const client = new HubClient({ url: hub.url, token, clock: systemClock, log: silentLog });
   servers.push(client);
   return client;
 }
-/** Waits until Ready is False and says these words: an earlier fault may be reported first. */
+/** Waits until Ready is False with these words. Another fault may be reported first. */
 const says = (name: string, reason: string, words: string) =>
   until(`Hub ${name} says ${words}`, async () => {
     const condition = await home.condition('hub', name);
@@ -86,9 +86,9 @@ afterAll(async () => {
   await elsewhere?.hub.dispose();
 });
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 describe('a hub that runs elsewhere', () => {
-  test('waits for its token, and sends it none of the operator itself', async () => {
+  test('waits for its token, and gets no token of the operator', async () => {
     await home.apply(
       external('h', elsewhere.hub.url, { backup: { recurrence: 'daily', retentionCopies: 2 } }),
     );
@@ -103,7 +103,7 @@ describe('a hub that runs elsewhere', () => {
     await conditionBecomes('BackupConfigured', { status: 'False', reason: 'TokenNotAvailable' });
   });
 
-  test('is looked after: children and backups work, and no workload is made', async () => {
+  test('is managed: children and backups work, and no workload is made', async () => {
     await home.apply(secret('h-token', { token: elsewhere.token }), automation('h', 'morning'));
     await home.ready('hub', 'h');
     await home.ready('hubautomation', 'morning');
@@ -124,7 +124,7 @@ describe('a hub that runs elsewhere', () => {
     expect(made.filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')).toEqual([]);
   });
 
-  test('a token of the cluster is not read for the password of the backups either', async () => {
+  test('a token of a ServiceAccount is not used as the password of the backups either', async () => {
     const account = { annotations: { 'kubernetes.io/service-account.name': 'default' } };
     const vault = withMetadata(secret('vault', { word: 'not to be read' }), account);
     await home.apply({ ...vault, type: 'kubernetes.io/service-account-token' });
@@ -140,14 +140,14 @@ describe('a hub that runs elsewhere', () => {
     );
   });
 
-  test('under the annotation dry-run it is left alone, and that nothing was compared is said', async () => {
+  test('under the annotation dry-run it is left alone, and the status says that nothing was compared', async () => {
     await home.annotate('hub', 'h', 'hub-operator.dev/dry-run=true');
     expect((await home.ready('hub', 'h', { reason: 'DryRun' })).message).toContain('nothing was compared');
     await home.annotate('hub', 'h', 'hub-operator.dev/dry-run-');
     await home.ready('hub', 'h', { reason: 'HubRunning' });
   });
 
-  test('what needs files in its pod says so', async () => {
+  test('fields that need files in its pod report that', async () => {
     await home.apply(
       configuration('h'),
       {
@@ -173,7 +173,7 @@ describe('a hub that runs elsewhere', () => {
     await home.ready('hub', 'h');
   });
 
-  test('is not repaired: a token that does not work is told, and another one heals', async () => {
+  test('is not repaired: a token that does not work is reported, and another one is used', async () => {
     await home.apply(secret('h-token', { token: 'nonsense' }));
     await home.ready('hub', 'h', { status: 'False', reason: 'TokenRejected' });
     expect(await home.exists('secret', 'h-admin')).toBe(false);
@@ -194,7 +194,7 @@ describe('a hub that runs elsewhere', () => {
     expect(status!.conditions!.map(({ type }) => type)).not.toContain('BanRecoveryFailed');
   });
 
-  test('is reached by TLS with its own authority, and not without', async () => {
+  test('is reached over TLS with its own certificate authority, and not without', async () => {
     const front = createTlsServer({ cert: certificate, key: privateKey }, (socket) => {
       const hub = connect({ port: elsewhere.hub.port, host: '127.0.0.1', localAddress: '127.0.0.7' });
       socket.pipe(hub).pipe(socket);
@@ -207,7 +207,7 @@ describe('a hub that runs elsewhere', () => {
     await says('tls', 'HubUnreachable', 'signed by an unknown authority');
     await home.change('hub', 'tls', { external: { caSecretRef: { name: 'authority' } } });
     await home.apply(secret('authority', { 'ca.crt': certificate }));
-    // By another address, and yet the same hub.
+    // The address differs, but the hub is the same.
     await says('tls', 'DuplicateId', 'The Hub h manages the same hub already');
     await home.delete('hub', 'h');
     await home.ready('hub', 'tls');
@@ -216,11 +216,11 @@ describe('a hub that runs elsewhere', () => {
 
   test('loses the objects of children that are deleted just after their Hub', async () => {
     const { entities } = ownClient();
-    // The Hub waits a few seconds for its children to be deleted as well.
+    // The Hub waits a few seconds for its children to be deleted.
     const left = await oneOfThree(
       async (attempt) => {
         const [name, evening] = [`leaving-${attempt}`, `evening-${attempt}`];
-        // An address of its own: a proxy that the test can stop.
+        // A proxy gives the hub a separate address, which the test can switch off.
         const front = await TcpProxy.start(Number(new URL(elsewhere.hub.url).port));
         await home.apply(
           external(name, `http://127.0.0.1:${front.port}`),
@@ -243,7 +243,7 @@ describe('a hub that runs elsewhere', () => {
 });
 
 describe('the token', () => {
-  test('does not go to what is no hub, and no word of it reaches the status', async () => {
+  test('is not sent to a server that is not a hub, and none of its text reaches the status', async () => {
     const odd: Record<string, Parameters<typeof impostor>[0]> = {
       program: () => ({ status: 200, body: '{"name":"TOP SECRET"}' }),
       error: () => ({ status: 400, body: '{"message":"TOP SECRET"}' }),
@@ -287,7 +287,7 @@ describe('the token', () => {
     await until('a token was sent', () => withToken(0) > 0);
     expect(trap.asked).toEqual([]);
     isHub = false;
-    // A proof that was given before is good for ten seconds. The operator asks for another one when none is left.
+    // An earlier proof is valid for ten seconds. The operator requests a new one when none is left.
     const askedForProof = (since: number) =>
       asked.slice(since).filter(({ url: path }) => path === '/manifest.json').length;
     const flipped = asked.length;
@@ -314,7 +314,7 @@ describe('the address', () => {
     expect(stderr).toMatch(/external\.url/);
   });
 
-  test('of this machine or its link is refused, by number and by name, where no setting allows it', async () => {
+  test('of this machine or a link-local one is refused, by number and by name, unless a setting allows it', async () => {
     await operator.stop();
     await startTestOperator(home.namespace);
     const { url, asked } = await impostor(() => ({ status: 200, body: '{"name":"Home Assistant"}' }));

@@ -12,9 +12,9 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { ConfiguredHub } from './configured-hub';
 
-// Settings of the web server that no client keeps: the hub goes back to the former ones by itself.
+// Settings of the web server that no client confirms, so that the hub reverts to the former ones.
 
-/** Whose trial is short. */
+/** The settings whose trial is short. */
 const ORIGINS = ['https://trial.example.org'];
 
 const SHORT_TRIAL = 'short_trial';
@@ -25,7 +25,10 @@ const MANIFEST = {
   codeowners: [],
   requirements: [],
 };
-/** The hub's own trial of five minutes ends three seconds after its start. All else of the trial is the hub's. */
+/**
+ * An integration that shortens the hub's trial from five minutes to three seconds after its start. Everything
+ * else is the hub's own code.
+ */
 const INIT = `
 from datetime import timedelta
 from homeassistant.components.http import config as http
@@ -64,7 +67,10 @@ beforeAll(async () => {
 const slots = async () => (await readHttpConfig(villa.client.connection))!;
 const change = (settings: object) => villa.change(`${BASE}http: ${JSON.stringify(settings)}\n`);
 
-/** Waits for the report that the hub has gone back to its former settings, with its words about the others. */
+/**
+ * Waits for the report that the hub has reverted to its former settings, with its words about the rejected
+ * ones.
+ */
 async function reverted(words: string): Promise<void> {
   const { message } = await home.ready(
     'hubconfiguration',
@@ -82,7 +88,7 @@ async function reverted(words: string): Promise<void> {
   await home.ready('hub', 'villa');
 }
 
-/** How often the present settings were sent to the hub; 0: it has them. */
+/** Returns how often the current settings were sent to the hub; 0 when the hub has them. */
 async function timesSent(): Promise<number> {
   return timesIn(await home.get('configmap', ACCEPTED));
 }
@@ -92,13 +98,16 @@ const ACCEPTED = 'villa-configuration-accepted';
 const timesIn = ({ data }: Stored): number =>
   (JSON.parse(data!['.loaded']!) as { sentSettings?: { times: number } }).sentSettings?.times ?? 0;
 
-/** The slots on the volume: the hub may be on its way down, or not be reached. */
+/** Reads the slots from the volume, since the hub may be going down or unreachable. */
 async function storedSlots(): Promise<Pick<HttpConfig, 'stable' | 'pending'>> {
   const text = await readFile(join(await home.volumeOf('villa'), '.storage', 'http'), 'utf8');
   return (JSON.parse(text) as { data: Pick<HttpConfig, 'stable' | 'pending'> }).data;
 }
 
-/** Kills the operator when the hub has stored the trial, which it sent so often, and before it can promote it. */
+/**
+ * Kills the operator when the hub has stored the trial, which was sent `times` times, and before the operator
+ * can promote it.
+ */
 async function killedInTrial(times: number): Promise<void> {
   await until('the hub has stored the trial', async () => {
     const { pending } = await storedSlots();
@@ -112,7 +121,7 @@ async function killedInTrial(times: number): Promise<void> {
   await until('the hub has given it up', async () => Boolean((await storedSlots()).pending?.error));
 }
 
-/** Settings that were given up are not sent again: the hub would restart for it. */
+/** Checks that rejected settings are not sent again, because the hub would restart for them. */
 async function staysReverted(settings: object, error: string): Promise<void> {
   const present = () => until('the hub answers', () => hubStartId(villa.client.connection));
   const start = await present();
@@ -124,7 +133,7 @@ async function staysReverted(settings: object, error: string): Promise<void> {
   });
 }
 
-describe('HubConfiguration with a section http: that the hub gives up', () => {
+describe('HubConfiguration with a section http: that the hub reverts', () => {
   test('settings that no operator promotes in time are sent once more, and reported when that happens again', async () => {
     await change({ cors_allowed_origins: ORIGINS });
     await killedInTrial(1);
@@ -149,8 +158,8 @@ describe('HubConfiguration with a section http: that the hub gives up', () => {
     });
   });
 
-  test('a trial that was left by an operator that was killed is confirmed by the next one, and not sent again', async () => {
-    // The operator may have confirmed it before it is killed.
+  test('a trial that a killed operator left is confirmed by the next one, and not sent again', async () => {
+    // The operator may have confirmed the trial before it is killed.
     await oneOfThree(
       async (attempt) => {
         const origins = [`https://${attempt}.example.org`];

@@ -19,7 +19,7 @@ let home: Home;
 beforeAll(async () => {
   home = new Home(await freshNamespace('health'));
   await startTestOperator(home.namespace);
-  // Sooner than the operator's own, and a hub that hangs is not given four minutes to stop.
+  // Faster probes than the operator's own. A hub that hangs does not get four minutes to stop.
   const probes = {
     livenessProbe: {
       periodSeconds: 3,
@@ -33,8 +33,8 @@ beforeAll(async () => {
   await running(await home.client('h'));
 });
 
-// One hub lives through these in order.
-describe('a hub that answers no more, or answers as another', () => {
+// All tests use one hub, and run in this order.
+describe('a hub that stops to answer, or answers in another mode', () => {
   test('serves its automations while the Hub has a mistake in its spec', async () => {
     await home.ready('hubautomation', 'morning');
     await home.change('hub', 'h', { version: '2025.1.0' });
@@ -49,11 +49,11 @@ describe('a hub that answers no more, or answers as another', () => {
     await home.ready('hub', 'h');
   });
 
-  test('hangs: it is told, and the hub is restarted by its liveness probe', async () => {
+  test('hangs: that is reported, and the liveness probe restarts the hub', async () => {
     const before = await hubPid(home, 'h');
     const history = await ObjectHistory.of(home, 'hub', 'h');
-    process.kill(-before, 'SIGSTOP'); // for good: its liveness probe ends it
-    // The probe of the pod and the request of the operator both notice it, in either order.
+    process.kill(-before, 'SIGSTOP'); // until the liveness probe kills it
+    // The probe of the pod and the request of the operator both notice that the hub hangs, in either order.
     const told = /HubUnreachable: .*no answer within 10 s|PodNotReady: .*probe failed/;
     await history.find('the Hub says that it hangs', ({ status }) =>
       status?.conditions?.find(
@@ -64,14 +64,15 @@ describe('a hub that answers no more, or answers as another', () => {
     await until(
       'the liveness probe has it restarted',
       async () => (await hubPid(home, 'h').catch(() => before)) !== before,
-      // The four failures of the probe take up to three minutes: probes have more time where many hubs share a machine.
+      // The four failures of the probe take up to three minutes, since probes have longer timeouts where many
+      // hubs share a machine.
       480_000,
     );
     await home.ready('hub', 'h');
     await running(await home.client('h'));
   });
 
-  test('is down for long in its container, as while it restores a backup: it is not ended', async () => {
+  test('is down for long in its container, as during a restore of a backup: it is not killed', async () => {
     const container = async () =>
       ((await home.get('pod', 'h-0')).status as unknown as V1PodStatus).containerStatuses![0]!;
     const { restartCount } = await container();
@@ -79,18 +80,19 @@ describe('a hub that answers no more, or answers as another', () => {
     const next = await until('it is stopped before it listens', async () => {
       await running(client);
       const before = await hubPid(home, 'h');
-      await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+      // the hub may go down before it answers
+      await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
       const started = await until('it starts again', async () => {
         const pid = await hubPid(home, 'h');
         return pid !== before && pid;
       });
       process.kill(-started, 'SIGSTOP');
       if (!(await listens(client.rest.address.url))) return started;
-      process.kill(-started, 'SIGCONT'); // this process was late
+      process.kill(-started, 'SIGCONT'); // this process was too late to stop the hub
       return false;
     });
     await until('it is not ready', async () => !(await container()).ready);
-    // More than all failures of its liveness probe, also with the time that the probes of a busy machine take.
+    // Longer than all failures of its liveness probe, even with the extended timeouts of a busy machine.
     await setTimeout(60_000);
     process.kill(-next, 'SIGCONT');
     await home.ready('hub', 'h');
@@ -99,9 +101,10 @@ describe('a hub that answers no more, or answers as another', () => {
     expect((await container()).restartCount).toBe(restartCount);
   });
 
-  test('is in safe mode: it is told, and over when it is restarted', async () => {
+  test('is in safe mode: that is reported, and ends with a restart', async () => {
     const { rest } = await home.client('h');
-    await callService(rest, 'homeassistant', 'restart', { safe_mode: true }).catch(() => undefined); // it may go down before it answers
+    // the hub may go down before it answers
+    await callService(rest, 'homeassistant', 'restart', { safe_mode: true }).catch(() => undefined);
     await home.ready('hub', 'h', { status: 'False', reason: 'SafeMode' });
     await running(await home.client('h'));
     await callService(rest, 'homeassistant', 'restart').catch(() => undefined);
@@ -109,22 +112,23 @@ describe('a hub that answers no more, or answers as another', () => {
     await running(await home.client('h'));
   });
 
-  /** Breaks the configuration of the running container. Resolves with the content of before. */
+  /** Breaks the configuration of the running container. Resolves with the former content. */
   async function bringIntoRecoveryMode(): Promise<string> {
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const good = await readFile(file, 'utf8');
-    await rm(file); // a link to the mounted file, which the node may be about to refresh
+    await rm(file); // the file is a link to the mounted file, which the node may be about to refresh
     await writeFile(file, `${good}\nsensor: !include of-nothing.yaml\n`);
-    process.kill(await hubPid(home, 'h'), 'SIGTERM'); // the container alone is started again: no init container
+    // only the container is restarted, without init containers
+    process.kill(await hubPid(home, 'h'), 'SIGTERM');
     return good;
   }
 
-  test('comes up in recovery mode with a configuration that it has run with: one new pod heals it', async () => {
+  test('comes up in recovery mode with a configuration that ran before: one new pod repairs it', async () => {
     const { uid } = (await home.get('pod', 'h-0')).metadata;
     await bringIntoRecoveryMode();
     await until('a new pod runs', async () => (await home.get('pod', 'h-0')).metadata.uid !== uid);
     const healed = (await home.get('pod', 'h-0')).metadata.uid;
-    // The Hub may be Ready from before.
+    // The Hub may still be Ready from before.
     await running(await home.client('h'));
     await home.ready('hub', 'h');
     await home.ready('hubconfiguration', 'h');
@@ -136,8 +140,8 @@ describe('a hub that answers no more, or answers as another', () => {
     );
   });
 
-  test('is in recovery mode: it is told in the hub’s words, nothing is written, and a repair heals', async () => {
-    // Otherwise a new pod heals it.
+  test('is in recovery mode: that is reported in the hub’s words, nothing is written, and a repair ends it', async () => {
+    // Without suspend a new pod would repair it.
     await home.change('hubconfiguration', 'h', { suspend: true });
     const file = join(await home.volumeOf('h'), 'configuration.yaml');
     const { url } = (await home.client('h')).rest.address;
@@ -165,7 +169,7 @@ describe('a hub that answers no more, or answers as another', () => {
     const stored = await readFile(automations, 'utf8');
     await home.change('hubautomation', 'morning', { alias: 'Changed in recovery mode' });
     await home.ready('hubautomation', 'morning', { status: 'False', reason: 'HubNotReady' });
-    // Also in this mode it has touched the volume.
+    // In recovery mode the hub has used the volume too.
     await home.annotate('pvc', 'h-config', 'hub-operator.dev/ran-version-');
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=in-recovery-mode');
     await until(
@@ -177,7 +181,7 @@ describe('a hub that answers no more, or answers as another', () => {
     expect(await readFile(automations, 'utf8')).toBe(stored);
     await writeFile(file, good);
     const client = await home.client('h');
-    await running(client); // a restart that is asked for before is forgotten
+    await running(client); // the hub forgets a restart that is requested earlier
     await home.annotate('hub', 'h', 'hub-operator.dev/reconcile-requested-at=repaired');
     await until('it is told what to do', async () =>
       (await home.condition('hub', 'h'))?.message.includes('Restart the hub to leave this mode'),
@@ -189,7 +193,7 @@ describe('a hub that answers no more, or answers as another', () => {
   });
 });
 
-/** Whether a connection to the port is accepted, also by a process that is stopped. */
+/** Whether the port accepts connections, which it also does for a stopped process. */
 function listens(url: string): Promise<boolean> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve) => {

@@ -9,7 +9,7 @@ import { automation, configuration, Home, hub, scene, script } from '../../clust
 import { HubRecorder } from '../../cluster/hub-recorder';
 import { startTestOperator } from '../../cluster/operator';
 
-// A hub of a version that has renamed commands: what does not need them works.
+// A hub whose version has renamed commands: everything that does not need them works.
 
 const PROXIED = 'example.org/proxied-hub';
 const LACKING = [
@@ -46,7 +46,7 @@ beforeAll(async () => {
 
 afterAll(() => recorder?.stop());
 
-test('a hub that does not list its users gets its token', async () => {
+test('a hub that cannot list its users gets its token', async () => {
   await home.ready('hub', 'villa');
   expect(recorder!.sent).toContain('command config/auth/list');
 });
@@ -82,7 +82,7 @@ test('automations, scenes and scripts are written, changed and removed', async (
   expect(await stored('dim')).toBeUndefined();
 });
 
-test('a change that another client has the hub load is reverted', async () => {
+test('a change that another client makes the hub load is reverted', async () => {
   await home.apply(automation('villa', 'watched', { alias: 'Watched' }));
   await home.ready('hubautomation', 'watched');
   const client = await home.client('villa');
@@ -94,7 +94,7 @@ test('a change that another client has the hub load is reverted', async () => {
   await until('it is reverted', async () => (await stored('watched'))?.alias === 'Watched');
 });
 
-test('an automation of a person is adopted and stays when its resource is deleted', async () => {
+test('a user’s automation is adopted and stays when its resource is deleted', async () => {
   const client = await home.client('villa');
   await client.entities.write('automation', 'theirs', { alias: 'Theirs', triggers: [], actions: [] });
   await until('the hub runs it', () => getEntityState(client.rest, 'automation.theirs'));
@@ -106,12 +106,12 @@ test('an automation of a person is adopted and stays when its resource is delete
 });
 
 describe('a configuration', () => {
-  // The proof that the hub has read a configuration is the answer to script/config.
+  // The answer to script/config proves that the hub has loaded a configuration.
   beforeAll(() => {
     recorder!.lacking = new Set(['http/config', 'integration/setup_info']);
   });
 
-  test('is loaded by a hub that does not tell its starts apart', async () => {
+  test('is loaded by a hub that does not identify its starts', async () => {
     const text = 'logger:\ninput_boolean:\n  first:\n';
     await home.change('hubconfiguration', 'villa', { configuration: text });
     await home.ready('hubconfiguration', 'villa');

@@ -5,7 +5,9 @@ import { Home } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 
-/** From where the node asks its probes, which is not the address that it gives as its own here. */
+/**
+ * The address from which the node sends its probes, which here differs from the address of the Node object.
+ */
 const LOCAL = '127.0.0.1';
 
 let home: Home;
@@ -17,7 +19,7 @@ beforeAll(async () => {
 });
 
 describe('a hub that has banned the address of its node', () => {
-  test('stays ready, and Ready names the address and the way out', async () => {
+  test('stays ready, and Ready names the address and the remedy', async () => {
     const { hostIP } = (await home.get('pod', 'h-0')).status as { hostIP: string };
     for (const address of [LOCAL, hostIP])
       await appendFile(
@@ -33,7 +35,7 @@ describe('a hub that has banned the address of its node', () => {
     expect(message).toContain(`The hub has banned ${hostIP} of the cluster`);
     expect(message).toContain('Remove it from ip_bans.yaml');
     const url = (await home.get('hub', 'h')).status?.['url'] as string;
-    // The visitor at that address is refused: it is the hub's decision, and the pod is ready all the same.
+    // The hub refuses the visitor at that address, but the pod is ready nevertheless.
     expect((await fetch(`${url}/manifest.json`)).status).toBe(403);
     await until('the pod is ready', async () => {
       expect((await home.get('pod', 'h-0')).status).toMatchObject({

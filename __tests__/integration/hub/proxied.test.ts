@@ -4,7 +4,7 @@ import { configuration, Home, hub } from '../../cluster/home';
 import { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// What a hub answers seldom or only for a moment, and what something in front of it answers.
+// Rare or brief answers of a hub, and answers of a proxy in front of it.
 
 const PROXIED = 'example.org/proxied-hub';
 
@@ -12,7 +12,7 @@ let home: Home;
 let operator: TestOperator;
 let proxy: HubProxy | undefined;
 
-/** Answers requests of that beginning in place of the hub. */
+/** Answers requests with these beginnings in place of the hub. */
 const answering = (faults: Readonly<Record<string, number>>) => {
   if (proxy)
     proxy.fault = (what) => Object.entries(faults).find(([beginning]) => what.startsWith(beginning))?.[1];
@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterEach(() => answering({}));
 afterAll(() => proxy?.stop());
 
-// One hub lives through these in order.
+// All tests use one hub, and run in this order.
 describe('a hub behind a proxy', () => {
   test('a hub that has not loaded its API is waited for', async () => {
     const { phase, bootstrap, conditions } = await until('it is waited for', async () => {
@@ -47,7 +47,7 @@ describe('a hub behind a proxy', () => {
     const { message } = conditions![0]!;
     expect(phase).toBe('Pending');
     expect(bootstrap).toMatchObject({ state: 'WaitForAPIReady', message });
-    const { lastAttempt } = bootstrap as { lastAttempt: string }; // in whole seconds
+    const { lastAttempt } = bootstrap as { lastAttempt: string }; // the status has whole seconds
     expect(Date.parse(lastAttempt)).toBeGreaterThan(began - 1_000);
     expect(Date.parse(lastAttempt)).toBeLessThanOrEqual(Date.now());
     expect(conditions).toContainEqual(
@@ -57,7 +57,7 @@ describe('a hub behind a proxy', () => {
     await home.ready('hub', 'h');
   });
 
-  test('a 403 or 429 that is no ban restarts nothing', async () => {
+  test('a 403 or 429 that is not a ban restarts nothing', async () => {
     const { uid } = (await home.get('pod', 'h-0')).metadata;
     for (const [answer, reason] of [
       [403, 'ApiNotLoaded'],

@@ -9,7 +9,7 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 import { running } from '../../cluster/http-settings';
 
-// A volume, and then a backup, of an installation that is not reached by plain HTTP at the port of a Hub.
+// A volume, and then a backup, of an installation that cannot be reached by plain HTTP at the port of a Hub.
 
 let home: Home;
 let file: string;
@@ -47,8 +47,8 @@ beforeAll(async () => {
   await startTestOperator(home.namespace);
 });
 
-describe('settings of the web server with which no one reaches the hub', () => {
-  test('are set back on a volume before its hub starts', async () => {
+describe('settings of the web server with which the hub cannot be reached', () => {
+  test('are reset on a volume before its hub starts', async () => {
     const storage = join(await restoreOnboarded(home, 'h'), '.storage');
     await mkdir(storage, { recursive: true });
     file = join(storage, 'http');
@@ -69,7 +69,7 @@ describe('settings of the web server with which no one reaches the hub', () => {
     expect(stable).not.toHaveProperty('ssl_certificate');
   });
 
-  test('are set back while the hub runs with them in its container, which is started again', async () => {
+  test('are reset while the hub runs with them in its container, which is restarted', async () => {
     const { rest } = await home.client('h');
     await running(await home.client('h'));
     const { restartCount } = await container();
@@ -77,7 +77,8 @@ describe('settings of the web server with which no one reaches the hub', () => {
     const elsewhere = await freePort();
     const before = stored({ server_port: elsewhere });
     await writeFile(file, before);
-    await callService(rest, 'homeassistant', 'restart').catch(() => undefined); // it may go down before it answers
+    // the hub may go down before it answers
+    await callService(rest, 'homeassistant', 'restart').catch(() => undefined);
     await until(
       'the container is started again',
       async () => (await container()).restartCount > restartCount,

@@ -7,7 +7,7 @@ import { MqttBroker } from '../../cluster/mqtt-broker';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// Which answer goes to which form of a real integration.
+// How answers are assigned to the forms of real integrations.
 
 const KIND = 'HubIntegration';
 
@@ -32,7 +32,7 @@ const texts = (fields: Readonly<Record<string, string>>) =>
 const loaded = (name: string) => home.ready(KIND, name, { reason: 'EntryLoaded' });
 const entryIdOf = async (name: string) => String((await home.get(KIND, name)).status!['entryID']);
 
-/** The present values of an entry, as the form of its options shows them. */
+/** Returns the current values of an entry, as its options form shows them. */
 async function optionsOf(entryId: string): Promise<Readonly<Record<string, unknown>>> {
   const step = await client.flows.start({ kind: 'options', entryId });
   await client.flows.abort('options', step.flow_id);
@@ -46,7 +46,7 @@ async function optionsOf(entryId: string): Promise<Readonly<Record<string, unkno
 }
 
 describe('answers', () => {
-  test('options belong to the form of the options also where a step of the creation has its name', async () => {
+  test('answers to options are used for the options form even if a step of the creation has the same name', async () => {
     const dice = (maximum: string) =>
       integration('villa', 'dice', 'random', {
         steps: [
@@ -87,7 +87,7 @@ describe('answers', () => {
   test('mqtt needs a broker and a port, as in the hub’s UI', async () => {
     const broker = await MqttBroker.create();
     await broker.start();
-    // The broker of the tests speaks this protocol only.
+    // The broker of the tests supports only this version of the protocol.
     const address = { broker: '127.0.0.1', port: String(broker.port), protocol: '3.1.1' };
     const configuration = texts(address);
     await home.apply(integration('villa', 'mqtt', 'mqtt', { configuration }));

@@ -27,7 +27,7 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { shuffled } from '../../cluster/shuffled';
 import { proxiedHub, proxyOf, throughProxies } from '../config-entities/proxied-hub';
 
-// What may go wrong while the hub works on a config flow. Each test has a domain of its own.
+// Faults that may occur while the hub processes a config flow. Each test uses its own domain.
 
 const KIND = 'HubIntegration';
 const FLOW = '/api/config/config_entries/flow';
@@ -39,7 +39,7 @@ let client: HubClient;
 let volume: string;
 
 const DEVICES = {
-  cut_user: { setupSleep: 120 }, // cut in the middle, however late this process is
+  cut_user: { setupSleep: 120 }, // long enough to be interrupted in the middle, however late this process is
   announced: {},
   unanswered: {},
   unanswered_never: {},
@@ -90,10 +90,10 @@ const texts = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
 const ofSecret = (name: string) => ({ secretKeyRef: { name, key: 'password' } });
 
-/** A resource whose name is that of its domain. */
+/** Makes a resource whose name is derived from its domain. */
 const of = (domain: Domain, fields: Readonly<Record<string, string>>, spec: object = {}) =>
   integration('villa', domain.replaceAll('_', '-'), domain, { configuration: texts(fields), ...spec });
-/** A device with its password in the Secret of that name. */
+/** Makes a device with its password in a Secret of the same name. */
 const withPassword = (domain: Domain, spec: object = {}) => {
   const name = domain.replaceAll('_', '-');
   const configuration = { host: { value: 'box' }, password: ofSecret(name) };
@@ -109,7 +109,7 @@ async function entriesOnDisk(domain: Domain): Promise<readonly { entry_id: strin
   return data.entries.filter((entry) => entry.domain === domain);
 }
 
-/** Makes an entry as a person does. Resolves with its id. */
+/** Creates an entry as a user does. Resolves with its id. */
 async function byHand(domain: Domain, answers: object): Promise<string> {
   const { flow_id: id } = await client.flows.start({ kind: 'config', domain });
   const step = await client.flows.submit('config', id, answers);
@@ -117,7 +117,7 @@ async function byHand(domain: Domain, answers: object): Promise<string> {
   return step.result!.entry_id;
 }
 
-/** The message of a resource that is Stalled for this reason. */
+/** Waits until a resource is Stalled for this reason. Resolves with its message. */
 async function stalled(name: string, reason: string, message: RegExp): Promise<string> {
   return until(`${name} is Stalled with ${reason}`, async () => {
     const condition = await home.condition(KIND, name);
@@ -133,12 +133,12 @@ const reauthFlows = async (domain: Domain) =>
     (flow) => flow.handler === domain && flow.context.source === 'reauth',
   );
 
-describe('a request that is cut while the hub sets the entry up', () => {
-  test('leaves one entry, which is loaded and on disk', async () => {
+describe('a request that is interrupted while the hub sets the entry up', () => {
+  test('leaves one entry, which is loaded and stored', async () => {
     let killed = false;
     proxy.hold = (moment, what) => {
       if (moment !== 'request' || !what.startsWith(`POST ${FLOW}/`) || killed) return undefined;
-      // The request goes on to the hub; the operator is killed while the hub works on it.
+      // The request reaches the hub, and the operator is killed while the hub processes it.
       void until('the set-up runs', async () => (await devices.cut_user.requests()).length > 0)
         .then(() => operator.kill())
         .then(() => (killed = true));
@@ -165,8 +165,11 @@ describe('a request that is cut while the hub sets the entry up', () => {
   });
 });
 
-describe('an operator that is killed in a flow, after which a person adds a device', () => {
-  /** Applies it, and kills the operator at the first such request of a flow; the proxy does not let it, or its answer, through. */
+describe('an operator that is killed in a flow, after which a user adds a device', () => {
+  /**
+   * Applies the resource, and kills the operator at the first matching request of a flow. The proxy drops the
+   * request, or its answer.
+   */
   async function killedAt(
     resource: ReturnType<typeof of>,
     moment: 'request' | 'answer',
@@ -185,7 +188,7 @@ describe('an operator that is killed in a flow, after which a person adds a devi
   const isStart = (what: string) => what === `POST ${FLOW}`;
   const isAnswer = (what: string) => what.startsWith(`POST ${FLOW}/`);
 
-  test('makes its own entry if its flow was only announced, and leaves that of the person as it is', async () => {
+  test('makes its own entry if its flow was only recorded, and leaves that of the user unchanged', async () => {
     await killedAt(of('announced', { host: 'attic' }, { title: 'Mine', adopt: 'Never' }), 'request', isStart);
     const { pendingFlow } = await statusOf('announced');
     expect(pendingFlow).toMatchObject({ clockOffset: expect.any(Number) as number });
@@ -232,7 +235,7 @@ describe('an operator that is killed in a flow, after which a person adds a devi
     expect(await statusOf('answered')).toMatchObject({ entryID: only!.entry_id, adopted: true });
   });
 
-  test('has one entry with another title if only the response is lost, and takes it once a person gives it the title', async () => {
+  test('has one entry with another title if only the response is lost, and adopts it when a user gives it the title', async () => {
     const resource = of('answered_titled', { host: 'attic' }, { title: 'Mine' });
     await killedAt(resource, 'answer', isAnswer);
     await operator.start();
@@ -247,7 +250,7 @@ describe('an operator that is killed in a flow, after which a person adds a devi
   });
 });
 
-describe('an entry that the hub itself replaces, since the new one has its unique id', () => {
+describe('an entry that the hub itself replaces, because the new one has its unique id', () => {
   test('leaves the new one, also with an answer that no form asks for', async () => {
     const answers = (fields: Readonly<Record<string, string>>) =>
       of('replaced', { host: 'box', ...fields }, { reconfigure: 'Recreate' });
@@ -286,7 +289,7 @@ describe('a hub that takes long', () => {
 });
 
 describe('a wrong password in a Secret', () => {
-  test('never removes the entry, and is sent once; the right one heals it', async () => {
+  test('never removes the entry, and is sent once; the right one is used later', async () => {
     await home.apply(password('login', 'right'), withPassword('login'));
     await loaded('login');
     const [entry] = await entriesOf('login');
@@ -309,7 +312,7 @@ describe('a wrong password in a Secret', () => {
     await home.apply(password('reauth_fields', 'right'), withPassword('reauth_fields'));
     await loaded('reauth-fields');
     const [entry] = await entriesOf('reauth_fields');
-    // The password of the device is changed, and the Secret gets a typo.
+    // The password of the device changes, and the Secret gets a wrong one.
     await devices.reauth_fields.change({ password: 'other' });
     await home.apply(password('reauth_fields', 'othr'));
     await client.rest.post(`/api/config/config_entries/entry/${entry!.entry_id}/reload`, {});
@@ -324,8 +327,8 @@ describe('a wrong password in a Secret', () => {
   });
 });
 
-describe('a reauthentication that only wants a confirmation', () => {
-  test('is left to a person', async () => {
+describe('a reauthentication that asks only for a confirmation', () => {
+  test('is left to a user', async () => {
     await home.apply(password('reauth_confirmation', 'right'), withPassword('reauth_confirmation'));
     await loaded('reauth-confirmation');
     const [entry] = await entriesOf('reauth_confirmation');
@@ -342,13 +345,13 @@ describe('a reauthentication that only wants a confirmation', () => {
   });
 });
 
-describe('an entry of a person', () => {
-  test('is named when the flow says that it is configured, and the login is not repeated', async () => {
+describe('an entry of a user', () => {
+  test('is named when the flow ends with already_configured, and the login is not repeated', async () => {
     const id = await byHand('cloud', { host: 'box', password: 'right' });
     await home.apply(password('cloud', 'right'), withPassword('cloud', { adopt: 'Never' }));
     await stalled('cloud', 'ConfigFlowFailed', /already_configured/);
     const logins = (await devices.cloud.logins()).length;
-    expect(logins).toBe(2); // the person's own, and one of the operator
+    expect(logins).toBe(2); // the login of the user, and one of the operator
     await operator.kill();
     await operator.start();
     await operator.calm();
@@ -362,7 +365,7 @@ describe('an entry of a person', () => {
     await loaded('nas');
     expect(await statusOf('nas')).toMatchObject({ entryID: id, adopted: true });
     await operator.calm();
-    // By the person, by the flow, and never again.
+    // One set-up by the user, one by the flow, and no more.
     expect((await devices.nas.requests()).filter(({ setup }) => setup)).toHaveLength(2);
     await home.delete(KIND, 'nas');
     expect(await entriesOf('nas')).toMatchObject([{ entry_id: id }]);
@@ -430,13 +433,13 @@ describe('a home that is applied in any order', () => {
       const made = entries.map(({ domain }) => domain).filter((domain) => domains.includes(domain));
       expect(made.sort()).toEqual(domains);
       for (const { kind, metadata } of order.filter(({ kind }) => !['Secret', 'Hub'].includes(kind)))
-        // A hub that is killed in its stop forgets its last changes.
+        // A hub that is killed while it stops loses its last changes.
         expect(
           (await operator.events(kind, metadata.name)).filter((event) =>
             /^Warning (?!DriftDetected)/.test(event),
           ),
         ).toEqual([]);
-      // Each of these would count in controller_runtime_terminal_reconcile_errors_total.
+      // Each of these would be counted by controller_runtime_terminal_reconcile_errors_total.
       const names = new Set(order.map(({ metadata }) => metadata.name));
       const ends = (await operator.outcomes()).filter(({ name }) => names.has(name));
       expect(ends.filter(({ outcome }) => outcome === 'Stalled')).toEqual([]);
@@ -466,7 +469,7 @@ describe('reconfigure', () => {
     await home.apply(of('second_entry', { host: 'two' }));
     await stalled('second-entry', 'RecreateRequired', /Recreate/);
     expect(await entriesOf('second_entry')).toMatchObject([{ entry_id: entry!.entry_id, title: 'one' }]);
-    // A second entry takes the place of the first.
+    // The second entry replaces the first.
     await home.change(KIND, 'second-entry', { reconfigure: 'Recreate' });
     await until(
       'it is another entry',

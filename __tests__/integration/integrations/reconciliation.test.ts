@@ -9,8 +9,8 @@ import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { addStepIntegration, STEPS } from '../../cluster/step-integration';
 
-// The table of rules.md, "Integrations", row by row, and what follows from it. One hub for all: each test has a domain of
-// its own, or titles of its own.
+// Every row of the table in rules.md, "Integrations", and its consequences. All tests share one hub and use
+// different domains or titles.
 
 const KIND = 'hubintegration';
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   operator = await startTestOperator(home.namespace);
   await addStepIntegration(await restoreOnboarded(home, 'villa'));
   const text = `${DEFAULT_CONFIGURATION}config:\nkitchen_sink:\ninput_boolean:\n  heater:\n    name: Heater\n`;
-  // Applied before their hub is there: the order does not matter.
+  // Applied before the hub exists, since the order must not matter.
   await home.apply(integration('villa', 'early', 'sun'));
   await home.ready(KIND, 'early', { status: 'False', reason: 'HubNotFound' });
   await home.apply(hub('villa'), configuration('villa', text));
@@ -31,7 +31,7 @@ beforeAll(async () => {
   client = await home.client('villa');
 });
 
-/** Entries of a domain as the hub has them now. */
+/** Returns the current entries of a domain in the hub. */
 async function entriesOf(domain: string): Promise<readonly ConfigEntry[]> {
   return [...(await client.configEntries.refreshed()).values()].filter((entry) => entry.domain === domain);
 }
@@ -48,7 +48,7 @@ const ofSecret = (name: string, key: string) => ({ secretKeyRef: { name, key } }
 const texts = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
 
-/** Waits until the flow has failed, with this in its message. */
+/** Waits until the flow has failed with these words in its message. */
 async function failed(name: string, ...parts: readonly (string | RegExp)[]): Promise<void> {
   await until(`${name} says ${parts.join(', ')}`, async () => {
     const condition = await home.condition(KIND, name);
@@ -58,7 +58,10 @@ async function failed(name: string, ...parts: readonly (string | RegExp)[]): Pro
   });
 }
 
-/** Waits until the hub has none of the flows that the operator started to make an entry: the last one may just end. */
+/**
+ * Waits until the hub has no flow that the operator started to create an entry. The last one may just be
+ * ending.
+ */
 async function noFlowIsLeft(): Promise<void> {
   const started = (await operator.logLines('"flowID"')) as { flowID: string }[];
   expect(started.length).toBeGreaterThan(0);
@@ -71,7 +74,7 @@ async function noFlowIsLeft(): Promise<void> {
     );
 }
 
-/** Makes an entry as a person does. Resolves with its id. */
+/** Creates an entry as a user does. Resolves with its id. */
 async function byHand(domain: string, ...answers: readonly object[]): Promise<string> {
   let step = await client.flows.start({ kind: 'config', domain });
   for (const answer of answers) step = await client.flows.submit('config', step.flow_id, answer);
@@ -79,7 +82,7 @@ async function byHand(domain: string, ...answers: readonly object[]): Promise<st
   return step.result!.entry_id;
 }
 
-/** The present values of an entry, as the form of its options shows them. */
+/** Returns the current values of an entry, as its options form shows them. */
 async function optionsOf(entryId: string): Promise<Readonly<Record<string, unknown>>> {
   const step = await client.flows.start({ kind: 'options', entryId });
   await client.flows.abort('options', step.flow_id);
@@ -185,7 +188,7 @@ describe('IntegrationSync', () => {
     expect((await statusOf('workday'))['title']).toBe('Workday Sensor DE BE');
   });
 
-  test('menus: an option is chosen, and a missing or unknown one is named with what there is', async () => {
+  test('menus: an option is chosen, and a missing or unknown one is reported with the available ones', async () => {
     const template = (option: string) => ({
       steps: [
         { stepId: 'user', menuOption: option },
@@ -222,7 +225,7 @@ describe('IntegrationSync', () => {
     expect(await entriesOf('group')).toHaveLength(1);
   });
 
-  test('a changed value keeps the entry and its entities; one that no form takes replaces it only if asked for', async () => {
+  test('a changed value keeps the entry and its entities; one that no form accepts replaces the entry only if the spec says so', async () => {
     const entity = () => entityOf('random');
     await home.apply(integration('villa', 'dice', 'random', random('Dice', '6')));
     await loaded('dice');
@@ -237,7 +240,7 @@ describe('IntegrationSync', () => {
     expect(await entity()).toMatchObject({ entity_id, unique_id, area_id: 'casino' });
     expect(await optionsOf(id)).toMatchObject({ maximum: 20, minimum: 1 });
 
-    // A helper has its name as title.
+    // The title of a helper is its name.
     await home.apply(integration('villa', 'dice', 'random', random('Big dice', '20')));
     await loaded('dice');
     await until('the title is changed', async () => (await statusOf('dice'))['title'] === 'Big dice');
@@ -260,7 +263,7 @@ describe('IntegrationSync', () => {
     await home.event('HubIntegration', 'dice', /^Warning EntryRecreated/);
   });
 
-  test('a typo, a removed answer and one that moves leave the entry alone', async () => {
+  test('a typo, a removed answer and one that moves to another form leave the entry alone', async () => {
     const values = (fields: Readonly<Record<string, string>>) =>
       integration('villa', 'careful', 'min_max', {
         configuration: { ...texts(fields), entity_ids: json(['sensor.one']) },
@@ -330,7 +333,7 @@ describe('IntegrationSync', () => {
     await noFlowIsLeft();
   });
 
-  test('an existing entry is adopted by its title, and left when the resource goes', async () => {
+  test('an existing entry is adopted by its title, and kept when the resource is deleted', async () => {
     const id = await byHand(
       'random',
       { next_step_id: 'sensor' },
@@ -345,7 +348,7 @@ describe('IntegrationSync', () => {
     expect(await statusOf('adopter')).toMatchObject({ entryID: id, adopted: true });
     expect(await entryIdOf('second')).not.toBe(id);
     await home.event('HubIntegration', 'adopter', /^Warning Adopted: .*Of a person/);
-    // The entry's values are not touched before one changes here.
+    // The entry's values stay until one changes in the resource.
     expect(await optionsOf(id)).toMatchObject({ maximum: 5 });
     await home.apply(integration('villa', 'adopter', 'random', random('Of a person', '7')));
     await loaded('adopter');
@@ -368,7 +371,7 @@ describe('IntegrationSync', () => {
     await home.apply(integration('villa', 'moon-two', 'moon'));
     await home.ready(KIND, 'moon-two', { status: 'False', reason: 'DuplicateId' });
     await home.delete(KIND, 'moon');
-    await loaded('moon-two'); // it takes over by itself
+    await loaded('moon-two'); // the second resource takes over automatically
     expect(await statusOf('moon-two')).toMatchObject({ entryID: id, adopted: true });
   });
 
@@ -474,12 +477,12 @@ describe('IntegrationSync', () => {
     await loaded('secret-dice');
     expect(await entryIdOf('secret-dice')).toBe(id);
     expect(applied).toBeDefined();
-    // The next change is noticed.
+    // The next change of the Secret is noticed.
     await home.apply(limits({ maximum: '91011' }, 'b'));
     await until('the value is applied', async () => (await optionsOf(id))['maximum'] === 91011);
   });
 
-  test('options and subentries are applied, changed and removed; a confirmation that the hub asks for is left to a person', async () => {
+  test('options and subentries are applied, changed and removed; a confirmation that the hub asks for is left to a user', async () => {
     const sink = (int: string, subentries: readonly object[]) =>
       integration('villa', 'sink', 'kitchen_sink', {
         options: { 'section_1.bool': text('true'), 'section_1.int': text(int) },
@@ -492,7 +495,7 @@ describe('IntegrationSync', () => {
       (await client.connection.command('config_entries/flow/progress')).filter(
         ({ context, handler }) => handler === 'kitchen_sink' && context.source === 'reauth',
       );
-    /** A person answers the questions of the hub at each start of the integration. */
+    /** A user answers the questions of the hub at each start of the integration. */
     const confirmed = () =>
       until('sink is loaded', async () => {
         for (const { flow_id: id } of await requests()) await client.flows.submit('config', id, {});
@@ -527,7 +530,7 @@ describe('IntegrationSync', () => {
     expect(await operator.failures()).toEqual(failures); // not even with a status that lost all its hashes
   });
 
-  test('a file is uploaded, work of the hub is awaited, a menu in the options is answered, a login is refused', async () => {
+  test('a file is uploaded, progress of the hub is awaited, a menu in the options is answered, a login is refused', async () => {
     const steps = (menuOption: string, more: object = {}) => ({
       steps: [{ stepId: 'user', menuOption }],
       ...more,
@@ -540,7 +543,7 @@ describe('IntegrationSync', () => {
     );
     await loaded('file');
     await failed('login', 'step login', 'needs a browser');
-    // The name and the content of the file; the content is the value of a Secret.
+    // The title has the name and the content of the file. The content is the value of a Secret.
     const titles = async () => (await entriesOf(STEPS)).map(({ title }) => title);
     expect(await titles()).toEqual(['note.txt Hello']);
     expect((await statusOf('file'))['title']).toBe('note.txt ***');
@@ -635,14 +638,14 @@ describe('IntegrationSync', () => {
     await loaded('mqtt');
     const id = await entryIdOf('mqtt');
 
-    // The broker gets another password: the present one is sent once, then the new one of the Secret.
+    // The password of the broker changes: the old one is sent once, then the new one of the Secret.
     await broker.stop();
     await broker.start({ user: 'hub', password: 'second secret' });
     await home.ready(KIND, 'mqtt', { status: 'False', reason: 'AuthNeeded' });
     await home.apply(login('second secret'));
     await loaded('mqtt');
     expect(await entryIdOf('mqtt')).toBe(id);
-    await operator.events('HubIntegration', 'mqtt'); // the last ones are among the objects then
+    await operator.events('HubIntegration', 'mqtt'); // by then the last events are among the objects
     expect(JSON.stringify(await home.list('hubintegrations,events'))).not.toMatch(/(first|second) secret/);
     expect(await operator.log()).not.toMatch(/(first|second) secret/);
   });

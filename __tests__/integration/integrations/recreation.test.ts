@@ -31,13 +31,13 @@ const entries = async (): Promise<readonly ConfigEntry[]> =>
 const ids = async () => (await entries()).map(({ entry_id: id }) => id);
 const statusOf = async (name: string) => (await home.get(KIND, name)).status!;
 const entryIdOf = async (name: string) => (await statusOf(name))['entryID'] as string | undefined;
-/** The choice in the menu is all that the flow asks for. */
+/** Answers of a flow that only asks for a choice in a menu. */
 const chosen = (menuOption: string) => ({
   steps: [{ stepId: 'user', menuOption }],
   reconfigure: 'Recreate',
 });
 
-/** The operator is killed when the hub has carried out the request, before it has the answer. */
+/** Kills the operator when the hub has processed the request, before the operator has the answer. */
 async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unknown>): Promise<void> {
   let killed = false;
   let struck = false;
@@ -51,12 +51,12 @@ async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unkn
 }
 
 describe('reconfigure: Recreate', () => {
-  test('an operator that is killed in the new flow leaves what a person has to decide, and in the removal of the former entry one entry', async () => {
+  test('an operator that is killed in the new flow leaves the decision to a user, and one that is killed in the removal of the former entry leaves one entry', async () => {
     await home.apply(integration('villa', 'changed', STEPS, chosen('lamp')));
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     const [first] = await ids();
 
-    // The hub has made the second entry, and the operator does not know.
+    // The hub has created the second entry, and the operator does not know.
     await killedAt(
       (what) => what.startsWith(`POST ${FLOW}/`),
       () => home.change(KIND, 'changed', chosen('door')),
@@ -72,7 +72,7 @@ describe('reconfigure: Recreate', () => {
     expect(message).toMatch(/was interrupted.*“Door”.*remove it in the hub/);
     await operator.calm();
     expect(await ids()).toEqual([first, second]);
-    // A person removes it, and the flow runs again.
+    // A user removes it, and the flow runs again.
     await client.configEntries.remove(second!);
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     await until('the first one is gone', async () => !(await ids()).includes(first!));

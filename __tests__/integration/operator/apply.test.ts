@@ -8,8 +8,8 @@ import { startNamespacedOperator } from '../../cluster/namespaced-operator';
 import type { TestOperator } from '../../cluster/operator';
 import { shuffled } from '../../cluster/shuffled';
 
-// The first use: a home is applied in a random order, and everything becomes Ready. The operator has the fewest rights that it
-// ships with: those of the namespaced variant.
+// The first use: a home is applied in a random order, and everything becomes Ready. The operator has the
+// smallest set of rights that ships: those of the namespaced variant.
 
 const WAKE_UP = {
   description: 'Light before the alarm',
@@ -70,13 +70,13 @@ describe('a home that is applied at once', () => {
     client = await home.client('villa');
   });
 
-  test('what it waited for on the way were states, never errors', async () => {
+  test('on the way there were waiting states, but never errors', async () => {
     const reasons = new Map<string, Set<string>>();
     for (const { kind, outcome, reason } of await operator.outcomes()) {
       expect(outcome).not.toBe('Stalled');
       reasons.set(kind, (reasons.get(kind) ?? new Set()).add(reason));
     }
-    // A busy machine may let a hub answer too late, which is waited for like a hub that does not run.
+    // On a busy machine a hub may answer too late, which is treated like a hub that does not run.
     const waits = {
       Hub: [
         'WaitingForConfiguration',
@@ -110,7 +110,7 @@ describe('a home that is applied at once', () => {
     expect(await operator.failures()).toEqual([]);
   });
 
-  test('the conditions say it in the words of the specification', async () => {
+  test('the conditions have the words of the specification', async () => {
     await operator.calm();
     await home.ready('hub', 'villa', { reason: 'HubRunning' });
     expect(await home.condition('hub', 'villa', 'BootstrapReady')).toMatchObject({
@@ -128,14 +128,14 @@ describe('a home that is applied at once', () => {
       expect(condition).toMatchObject({ status: 'True', reason: 'ReloadSuccessful' });
       return condition;
     });
-    // The reload is found in the log by the id that the condition and the event name.
+    // The log has the reload under the id that the condition and the event name.
     const [, id] = /ReloadID ([0-9a-f-]{36})/.exec(reload.message)!;
     await home.event('HubAutomation', 'wake-up', new RegExp(`^Normal ReloadSuccessful: .*ReloadID ${id}`));
     const reloads = (await operator.logLines('"reloaded component"')) as { reloadId: string }[];
     expect(reloads.map(({ reloadId }) => reloadId)).toContain(id);
   });
 
-  test('the hub is set up as the Hub says', async () => {
+  test('the hub has the settings of the Hub', async () => {
     expect(await getConfig(client.rest)).toMatchObject({
       location_name: 'Villa Hill',
       latitude: 48.2082,
@@ -182,7 +182,7 @@ describe('a home that is applied at once', () => {
 
   test('the generated configuration keeps the text and gains the includes', async () => {
     const { data } = await home.get('configmap', 'villa-configuration');
-    // What follows shows the operator which configuration the hub has loaded.
+    // The appended text shows the operator which configuration the hub has loaded.
     const [text] = data!['configuration.yaml']!.split('script hub_operator:');
     expect(text).toBe(
       '# of Grace\nlogger:\n  default: warning\n' +
@@ -190,7 +190,7 @@ describe('a home that is applied at once', () => {
     );
   });
 
-  test('all that was made belongs to the resource that it was made for', async () => {
+  test('every generated object belongs to its resource', async () => {
     const owners = async () =>
       (await home.list('persistentvolumeclaims,statefulsets,services,configmaps,secrets'))
         .filter(({ metadata }) => metadata.name !== 'kube-root-ca.crt')
@@ -215,7 +215,7 @@ describe('a home that is applied at once', () => {
     expect((await home.get('configmap', 'villa-operator-ip')).data!['ip']).toMatch(/^127\.0\.0\.\d$/);
   });
 
-  test('nothing was done that the rights in one namespace forbid', async () => {
+  test('nothing was attempted that the rights in one namespace forbid', async () => {
     expect(await operator.metric('rest_client_requests_total', 'code="403"')).toBe(0);
     const may = async (namespace: string) =>
       (await kubectl(['auth', 'can-i', 'list', 'secrets', `--as=${account}`], { namespace })).stdout.trim();
@@ -223,7 +223,7 @@ describe('a home that is applied at once', () => {
     expect(await may('default')).toBe('no');
   });
 
-  test('no secret value is anywhere but in Secrets', async () => {
+  test('no secret value is anywhere except in Secrets', async () => {
     const values = [
       await home.secret('villa-api-token', 'token'),
       await home.secret('villa-admin', 'password'),

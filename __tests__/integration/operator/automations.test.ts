@@ -12,7 +12,7 @@ import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { startHub } from '../../cluster/onboarded-volume';
 
-// The life of automations in a hub that is there already.
+// The life of automations in a hub that runs already.
 
 let home: Home;
 let operator: TestOperator;
@@ -42,7 +42,7 @@ const becomes = (name: string, state: string) =>
 const remove = (name: string) => home.delete('hubautomation', name);
 
 describe('HubAutomation', () => {
-  test('a change by kubectl apply is in the hub at once, and so is a deletion', async () => {
+  test('a change by kubectl apply reaches the hub immediately, and so does a deletion', async () => {
     await home.apply(automation('villa', 'lights'));
     await ready('lights');
     await home.apply(automation('villa', 'lights', { alias: 'Lights, changed', mode: 'restart' }));
@@ -70,7 +70,7 @@ describe('HubAutomation', () => {
     await becomes('switch', 'on');
     await ready('switch');
     await operator.calm();
-    // While it is enabled, the household decides.
+    // While it is enabled, users decide whether it is on.
     await callService(client.rest, 'automation', 'turn_off', { entity_id });
     await operator.touch('HubAutomation', 'switch');
     expect(await stateIn('switch')).toBe('off');
@@ -88,7 +88,7 @@ describe('HubAutomation', () => {
     expect(await inHub('second_id')).toBeUndefined();
   });
 
-  test('of two with one id the older has it, until it goes', async () => {
+  test('of two with one id the older one is used until it is deleted', async () => {
     await home.apply(automation('villa', 'older', { id: 'twin', alias: 'The older' }));
     await ready('older');
     await outliveCreation(home, 'hubautomation', 'older');
@@ -104,7 +104,7 @@ describe('HubAutomation', () => {
     expect(await inHub('twin')).toBeUndefined();
   });
 
-  test('the hub’s words about one that it rejects hold no value of its secrets', async () => {
+  test('the hub’s message about a rejected automation shows no value of its secrets', async () => {
     const value = 'the alarm code 4711';
     const knownSecrets = () => operator.metric('hub_operator_cached_objects', 'kind="Secret"');
     const before = await knownSecrets();
@@ -130,10 +130,10 @@ describe('HubAutomation', () => {
     await home.delete('secret', 'villa-secrets');
   });
 
-  test('one that a person made is adopted, and stays when the resource goes', async () => {
+  test('an automation that a user made is adopted, and stays when the resource is deleted', async () => {
     const own = { alias: 'By hand', triggers: [], actions: [] };
     await client.entities.write('automation', 'by_hand', own);
-    // The hub loads it after it has answered, and the operator hears of it after that.
+    // The hub loads the automation after it has answered, and the operator learns of it after that.
     await until('it is loaded', () => client.entityRegistry.find('automation', 'by_hand'));
     await operator.calm();
     await home.apply(automation('villa', 'adopter', { id: 'by_hand' }));
@@ -155,7 +155,7 @@ describe('HubAutomation', () => {
     expect(await inHub('orphan')).toBeDefined();
   });
 
-  test('suspended, nothing changes but a deletion', async () => {
+  test('suspended, nothing changes, except by a deletion', async () => {
     await home.apply(automation('villa', 'resting'));
     await ready('resting');
     await home.change('hubautomation', 'resting', { suspend: true, alias: 'Not yet' });
@@ -189,8 +189,8 @@ describe('HubAutomation', () => {
     await hubHas('careful', { alias: 'Bold', mode: 'restart' });
   });
 
-  test('an integer that would lose digits on its way is refused with its path, and nothing is sent', async () => {
-    // What JSON.stringify makes of 2^53 + 2 and more is still such an integer.
+  test('an integer that would lose digits in JavaScript is refused with its path, and nothing is sent', async () => {
+    // JSON.stringify writes 2^53 + 2 and larger numbers as integers beyond the limit.
     await home.apply(automation('villa', 'chat', { variables: { room: { chat_id: 2 ** 53 + 2 } } }));
     expect((await stalled('chat', 'InvalidSpec')).message).toMatch(
       /spec\.variables\.room\.chat_id is the integer 9007199254740994.*Quote it/,
@@ -201,7 +201,7 @@ describe('HubAutomation', () => {
     await hubHas('chat', { variables: { room: { chat_id: '9007199254740994' } } });
   });
 
-  test('a full reconcile on request is echoed', async () => {
+  test('the value of a requested full reconcile is repeated in status', async () => {
     await home.apply(automation('villa', 'asked'));
     await ready('asked');
     await home.annotate('hubautomation', 'asked', 'hub-operator.dev/reconcile-requested-at=at noon');
@@ -227,14 +227,14 @@ describe('HubAutomation', () => {
     ];
     for (const kind of ['Hub', 'HubConfiguration']) await operator.touch(kind, 'villa');
     await operator.touch('HubAutomation', 'quiet');
-    // A hub that a busy machine lets answer late is told of: then something has changed.
+    // A hub that answers late on a busy machine is reported, which is a write.
     await oneOfThree(
       async (attempt) => {
         await operator.eventsWritten();
         await operator.calm();
         const before = await versions();
         const passes = await operator.metric('controller_runtime_reconcile_total');
-        // A label of the pod restarts nothing, but triggers a reconcile of the Hub.
+        // An annotation of the pod restarts nothing, but triggers a reconcile of the Hub.
         await mustKubectl(
           ['annotate', '--overwrite', 'pod', 'villa-0', `example.org/touched=${attempt}`],
           home,
@@ -251,7 +251,7 @@ describe('HubAutomation', () => {
     );
   });
 
-  /** When the hub last wrote its automations, in milliseconds since the epoch. */
+  /** Returns the time at which the hub last wrote its automations, in milliseconds since the epoch. */
   async function writtenAt(): Promise<number> {
     return (await stat(join(await home.volumeOf('villa'), 'automations.yaml'))).mtimeMs;
   }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, operatorCommand } from '../../../sandbox/operator-process';
 
-// An operator that cannot start says why in one sentence, and ends with an exit code.
+// An operator that cannot start gives the reason in one sentence, and exits with an error code.
 
 let directory: string;
 
@@ -49,17 +49,17 @@ describe('bad input of the operator', () => {
     [{ HTTP_PORT: 'http' }, 'hub-operator: HTTP_PORT=http: a whole number from 0 to 65535 is accepted\n'],
     [{ WORKERS: '0' }, 'hub-operator: WORKERS=0: a whole number from 1 to 256 is accepted\n'],
     [{ LEADER_ELECTION: 'maybe' }, 'hub-operator: LEADER_ELECTION=maybe: true or false is accepted\n'],
-  ])('a setting that is not acceptable: %j', async (environment, stderr) => {
+  ])('a setting with an invalid value: %j', async (environment, stderr) => {
     expect(await run(environment)).toEqual({ code: 1, stderr });
   });
 
-  test('a switch of the sandbox, which the shipped program does not have', async () => {
+  test('a setting of the sandbox, which the shipped program does not have', async () => {
     const { code, stderr } = await run({}, '--hub-url-annotation=example.org/url');
     expect(code).toBe(1);
     expect(stderr).toMatch(/^hub-operator: Unknown option '--hub-url-annotation'/);
   });
 
-  test('a flag wins over the environment, and is named when it is wrong', async () => {
+  test('a flag overrides the environment, and is named when it is wrong', async () => {
     expect(await run({ LOG_LEVEL: 'info' }, '--log-level=loud')).toEqual({
       code: 1,
       stderr: 'hub-operator: --log-level=loud: one of debug, info, warn, error is accepted\n',

@@ -6,9 +6,10 @@ import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { automation, configuration, Home, hub, integration } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// kill -9 of the operator at exactly one request after another: the result is always the same.
+// kill -9 of the operator at exactly one request, for one request after another. The result is always the
+// same.
 
-/** Each of the restarts of the operator may take half a minute on a machine that has more to do (milliseconds). */
+/** In milliseconds: each restart of the operator may take half a minute on a busy machine. */
 const MANY_RESTARTS = 1_200_000;
 
 interface CrashPoint {
@@ -26,7 +27,7 @@ const state = (moment: CrashPoint['moment'], name: string): CrashPoint => ({
   at: `the state ${name}`,
   hits: (crossing) => crossing.path.endsWith('/hubs/villa/status') && bootstrapState(crossing) === name,
 });
-/** Any writing of the Secret, whichever way it is made. */
+/** Matches every write of the Secret, by any method. */
 const secret = (moment: CrashPoint['moment'], name: string): CrashPoint => ({
   moment,
   at: `the Secret ${name}`,
@@ -40,7 +41,7 @@ let home: Home;
 let operator: TestOperator;
 let proxy: ApiProxy;
 let client: HubClient;
-/** Where to strike next, each once. */
+/** The requests at which the operator is killed next, once each. */
 let points: CrashPoint[] = [];
 let crashed = false;
 
@@ -59,14 +60,15 @@ beforeAll(async () => {
 afterAll(() => proxy?.stop());
 
 /**
- * Does something, and starts the operator again whenever it was struck, until it was struck everywhere and `done` says so.
+ * Runs an action, and starts the operator again after each kill, until it was killed at all points and `done`
+ * returns true.
  */
 async function throughAll(
   strikes: CrashPoint[],
   act: () => Promise<unknown>,
   done: () => Promise<boolean>,
 ): Promise<void> {
-  points = strikes; // first: the request to strike may come before `act` has ended
+  points = strikes; // set first, because the request to hit may come before `act` has ended
   await act();
   const left = () => points.map(({ moment, at }) => `${moment} ${at}`).join(', ');
   await until(
@@ -88,7 +90,7 @@ const isReady = async (kind: string, name: string) => (await home.condition(kind
 jest.setTimeout(MANY_RESTARTS);
 
 describe('an operator that is killed', () => {
-  test('a bootstrap that is killed at every state ends in the same hub', async () => {
+  test('a bootstrap that is interrupted at every state ends with the same hub', async () => {
     const villa = hub('villa', {
       bootstrap: { location: { name: 'Crash site', latitude: '10.5', longitude: '-20.25' } },
     });
@@ -140,7 +142,7 @@ describe('an operator that is killed', () => {
 
   const ofAutomation = (crossing: Crossing) => crossing.path.endsWith('/hubautomations/lights/status');
 
-  test('an automation that is killed between claim, write and note is there once', async () => {
+  test('an automation whose creation is interrupted between claim, write and record exists once', async () => {
     const strikes: CrashPoint[] = [
       {
         moment: 'after',
@@ -170,7 +172,7 @@ describe('an operator that is killed', () => {
     expect((await home.get('hubautomation', 'lights')).status).not.toHaveProperty('adopted');
   });
 
-  test('a deletion that is killed before the finalizer is released ends all the same', async () => {
+  test('a deletion that is interrupted before the finalizer is removed is completed', async () => {
     const strike: CrashPoint = {
       moment: 'before',
       at: 'the release of the finalizer',
@@ -185,8 +187,8 @@ describe('an operator that is killed', () => {
   });
 
   /**
-   * Does something, and has the operator killed after its first write of that resource; then again, after its second, and
-   * so on until it has no more. Resolves with how many there were.
+   * Runs an action several times: the operator is killed after the first write of the resource, then after
+   * its second, and so on. Resolves with the number of writes.
    */
   async function killedAfterEach(
     name: (n: number) => string,
@@ -220,7 +222,7 @@ describe('an operator that is killed', () => {
     }
   }
 
-  test('an operator that is killed after any write of an automation’s life leaves it as it is to be', async () => {
+  test('an operator that is killed after any write in an automation’s life leaves it in the desired state', async () => {
     const name = (n: number) => `nth-${n}`;
     const first = () => name(1);
     const has = async (id: string) => (await client.entities.read('automation', id)) !== undefined;
@@ -234,7 +236,7 @@ describe('an operator that is killed', () => {
       (n) => home.apply(automation('villa', name(n))),
       async (n) => (await isDone(name(n))) && has(name(n)),
     );
-    expect(created).toBeGreaterThanOrEqual(3); // finalizer, claim, what came of it
+    expect(created).toBeGreaterThanOrEqual(3); // finalizer, claim, result
     for (let n = 1; n <= created; n++)
       expect((await home.get('hubautomation', name(n))).status).not.toHaveProperty('adopted');
 
@@ -252,7 +254,7 @@ describe('an operator that is killed', () => {
       (n) => home.change('hubautomation', first(), { id: `moved_${n}` }),
       async (n) => (await isDone(first())) && (await has(`moved_${n}`)),
     );
-    expect(moved).toBeGreaterThanOrEqual(2); // claim, what came of it
+    expect(moved).toBeGreaterThanOrEqual(2); // claim, result
     const ids = async () =>
       (await client.connection.command('config/entity_registry/list'))
         .filter(({ platform }) => platform === 'automation')
@@ -270,7 +272,7 @@ describe('an operator that is killed', () => {
     for (let n = 1; n <= deleted + 1; n++) expect(await has(name(n + 1))).toBe(false);
   });
 
-  test('an operator that is killed after any write of a config flow makes one entry of each', async () => {
+  test('an operator that is killed after any write of a config flow creates one entry for each resource', async () => {
     const name = (n: number) => `dice-${n}`;
     const dice = (title: string) =>
       integration('villa', title, 'random', {
@@ -296,7 +298,7 @@ describe('an operator that is killed', () => {
     expect(writes).toBeGreaterThanOrEqual(4); // finalizer, pending flow, its id, entry
     const made = Array.from({ length: writes + 1 }, (_, index) => name(index + 1));
 
-    // The hub has made the entry, and status does not say so.
+    // The hub has created the entry, and status does not have it.
     const unknown: CrashPoint = {
       moment: 'before',
       at: 'the id of the entry',
@@ -312,7 +314,7 @@ describe('an operator that is killed', () => {
     expect(await titles()).toEqual([...made, 'unknown'].sort());
     for (const each of made)
       expect((await home.get('hubintegration', each)).status).not.toHaveProperty('adopted');
-    // A person may have made it.
+    // A user may have created the entry.
     expect((await home.get('hubintegration', 'unknown')).status).toMatchObject({ adopted: true });
 
     const removed = await killedAfterEach(

@@ -4,7 +4,7 @@ import { forceReconcile } from '../../cluster/forced-reconcile';
 import { automation, configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// What goes, what stays, and that nothing ever holds up a deletion.
+// Deletion: which objects are removed, which stay, and that nothing ever blocks it.
 
 const villa = hub('villa', { storage: { retain: true }, bootstrap: { ownerName: 'Grace' } });
 const EDITED = ['a', 'b', 'c', 'd', 'e', 'f'].map((letter) => `edited-${letter}`);
@@ -25,7 +25,7 @@ const gone = (kind: string, name: string) =>
   until(`${kind} ${name} is gone`, async () => !(await home.exists(kind, name)));
 
 describe('deletion', () => {
-  test('a Hub that is not Ready, and whose hub answers, is rid of what is deleted', async () => {
+  test('a Hub that is not Ready, but whose hub answers, loses the objects of deleted resources', async () => {
     const client = await home.client('villa');
     expect(await client.entities.read('automation', 'fourth')).toBeDefined();
     await home.change('hub', 'villa', { bootstrap: { location: { timeZone: 'Mars/Olympus_Mons' } } });
@@ -37,15 +37,16 @@ describe('deletion', () => {
     await home.ready('hub', 'villa');
   });
 
-  test('a hub that does not answer holds up no deletion', async () => {
+  test('a hub that does not answer blocks no deletion', async () => {
     await home.whileFrozen('villa', async () => {
-      // Reconciles of these wait for the hub, and take all slots.
+      // Reconciles of these resources wait for the hub, and use all slots.
       for (const name of EDITED) await home.change('hubautomation', name, { description: 'Edited' });
       for (const name of EDITED) await home.delete('hubautomation', name, { wait: false });
       for (const name of EDITED) await gone('hubautomation', name);
       for (const name of EDITED)
         await home.event('HubAutomation', name, /^Warning CleanupSkipped: .* did not respond /);
-      // One attempt, then all others of that hub are released without one; how long it takes is shown in unit tests.
+      // One attempt is made, then all other resources of that hub are released without one. Unit tests show
+      // how long that takes.
       await home.delete('hubautomation', 'first');
       await home.delete('hubautomation', 'second');
       await home.event('HubAutomation', 'second', /did not respond a moment ago/);
@@ -59,7 +60,7 @@ describe('deletion', () => {
     await home.ready('hub', 'villa');
   });
 
-  test('a deleted Hub takes all with it but what is to be retained, and its children wait', async () => {
+  test('a deleted Hub deletes its objects except retained ones, and its children wait', async () => {
     const volume = (await home.get('persistentvolumeclaim', 'villa-config')).metadata.uid;
     const password = await home.secret('villa-admin', 'password');
     await home.delete('hub', 'villa');
@@ -94,7 +95,7 @@ describe('deletion', () => {
     });
   });
 
-  test('what was retained is not given back to the Hub', async () => {
+  test('retained objects are not given back to the Hub', async () => {
     const owners = async (kind: string, name: string) =>
       ((await home.get(kind, name)).metadata.ownerReferences ?? []).map((owner) => owner.name);
     await home.change('hub', 'villa', { storage: { retain: false } });
@@ -104,13 +105,14 @@ describe('deletion', () => {
     expect(await owners('secret', 'villa-admin')).toEqual([]);
   });
 
-  test('a namespace goes with everything in it while its hub is down', async () => {
+  test('a namespace is deleted with everything in it while its hub is down', async () => {
     const pid = await home.hubProcess('villa');
     process.kill(pid, 'SIGSTOP');
     try {
       await mustKubectl(['delete', 'namespace', home.namespace, '--wait=false']);
     } finally {
-      // The cluster ends the pods of a namespace before all else; this one does not even say good-bye.
+      // The cluster ends the pods of a namespace first. This hub is killed, so that it cannot shut down
+      // properly.
       process.kill(pid, 'SIGKILL');
     }
     await until('the namespace is gone', async () => {

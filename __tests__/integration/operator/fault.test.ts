@@ -4,14 +4,14 @@ import { freshNamespace, sandboxDirectory, until } from '../../cluster';
 import { Home } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
-// A fault of the operator, in the process as it ships. It is brought in from outside: none is known.
+// A bug in the operator, in the process as it ships. The test injects the bug, since none is known.
 
 const FAULTS = `
 process.on('SIGUSR2', () => void Promise.reject(new Error('a promise that is not awaited')));
 process.on('SIGHUP', () => { throw new Error('an error that is not caught'); });
 `;
 
-/** Servers cannot be closed, so that the process cannot stop. */
+/** Servers cannot be closed, so that the process cannot shut down. */
 const UNSTOPPABLE = `${FAULTS}
 require('node:net').Server.prototype.close = function () { return this; };
 `;
@@ -20,7 +20,7 @@ describe('the process of the operator', () => {
   test.each([
     ['an unhandled rejection', 'SIGUSR2', 'a promise that is not awaited'],
     ['an uncaught error', 'SIGHUP', 'an error that is not caught'],
-  ] as const)('reports %s, gives the lease back and ends with 1', async (_, signal, message) => {
+  ] as const)('reports %s, releases the lease and exits with 1', async (_, signal, message) => {
     const namespace = await freshNamespace('fault');
     const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);
     await writeFile(faults, FAULTS);
@@ -41,7 +41,7 @@ describe('the process of the operator', () => {
     expect(lease.spec).toMatchObject({ holderIdentity: '' });
   });
 
-  test('ends with 1 after a bug also if it cannot stop', async () => {
+  test('exits with 1 after a bug even if it cannot shut down', async () => {
     const namespace = await freshNamespace('fault');
     const faults = join(sandboxDirectory(), `${namespace}-faults.cjs`);
     await writeFile(faults, UNSTOPPABLE);

@@ -17,7 +17,8 @@ import type { HubProxy } from '../../cluster/hub-proxy';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { proxiedHub, throughProxies } from '../config-entities/proxied-hub';
 
-// A resource gets another metadata.name in Git: the tool applies the new one and deletes the old one, in either order.
+// A resource gets another metadata.name in Git. The GitOps tool applies the new one and deletes the old one,
+// in either order.
 
 let home: Home;
 let operator: TestOperator;
@@ -35,7 +36,7 @@ afterAll(() => proxy?.stop());
 
 const texts = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
-/** With a title, and without one. */
+/** Integrations with a title, and without one. */
 const titled = (name: string) =>
   integration('villa', name, 'tod', {
     title: 'Evening',
@@ -73,7 +74,7 @@ const nameOf = ({ metadata }: Manifest) => metadata.name;
 const allReady = async (resources: readonly Manifest[]) => {
   for (const resource of resources) await home.ready(resource.kind, nameOf(resource));
 };
-/** What status records of the object in the hub. */
+/** Returns the fields of status that identify the object in the hub. */
 const recordOf = async (resource: Manifest) => {
   const {
     conditions: _,
@@ -90,7 +91,7 @@ const ENTITY_IDS = [
   'script.night',
 ];
 
-/** The hub's records of the area and of the entities in it. */
+/** Returns the hub's records of the area and of the entities in it. */
 async function places() {
   const areas = await client.connection.command('config/area_registry/list');
   const all: readonly object[] = await client.connection.command('config/entity_registry/list');
@@ -104,10 +105,10 @@ async function places() {
   };
 }
 
-/** Requests that changed something in the hub, but for the flows of a test. */
+/** Returns the requests that changed something in the hub. A test leaves out those of flows. */
 const writes = () => proxy.passed.map(({ what }) => what).filter((what) => !what.startsWith('GET'));
 
-/** Every entity is in the area, with the label. */
+/** Puts every entity into the area and gives it the label. */
 async function furnish(): Promise<void> {
   const { entities } = await places();
   for (const { id, labels } of entities) {
@@ -118,7 +119,7 @@ async function furnish(): Promise<void> {
 }
 
 describe('a resource that is renamed in Git', () => {
-  test('keeps its object in the hub, and what refers to it: the new one first, and the old one first', async () => {
+  test('keeps its object in the hub and all references to it: the new one first, and the old one first', async () => {
     const first = named('one');
     await home.apply(...first);
     await allReady(first);
@@ -133,7 +134,7 @@ describe('a resource that is renamed in Git', () => {
     await home.apply(...second);
     for (const resource of second)
       await home.ready(resource.kind, nameOf(resource), { status: 'False', reason: 'DuplicateId' });
-    // From the last to the first: nothing waits for a deleted one.
+    // Deleted from the last to the first, so that no resource waits for a deleted one.
     for (const resource of first) await home.delete(resource.kind, nameOf(resource));
     await allReady(second);
     await operator.calm();
@@ -145,7 +146,7 @@ describe('a resource that is renamed in Git', () => {
     expect(writes().slice(written)).toEqual([]);
 
     const third = named('three');
-    // All at once: an entry stays for three seconds without a resource.
+    // All are renamed at the same time, since an entry stays for three seconds without a resource.
     await Promise.all(
       second.map(async (resource, index) => {
         await home.delete(resource.kind, nameOf(resource), { wait: false });
@@ -154,13 +155,13 @@ describe('a resource that is renamed in Git', () => {
     );
     await allReady(third);
     await operator.calm();
-    // The hub gives an automation, a scene and a script that comes back what its entity had.
+    // The hub restores the registry settings of an automation, a scene or a script that is created again.
     expect(await places()).toEqual(before);
     const lasting = REGISTRY.length + INTEGRATIONS.length;
     expect(await Promise.all(third.slice(0, lasting).map(recordOf))).toEqual(records.slice(0, lasting));
   });
 
-  test('keeps that the object was adopted, and the last of several goes with its object', async () => {
+  test('keeps the mark that the object was adopted, and the last of several removes its object', async () => {
     await client.connection.command('config/area_registry/create', { name: 'Garden' });
     const garden = (name: string, spec: object = {}) => area('villa', name, { name: 'Garden', ...spec });
     await home.apply(garden('garden-1'));
@@ -180,7 +181,7 @@ describe('a resource that is renamed in Git', () => {
     expect(areas.map(({ name }) => name)).not.toContain('Garden');
   });
 
-  test('under dry-run takes the object over, and nothing is sent', async () => {
+  test('under dry-run takes over the object, and nothing is sent', async () => {
     const cellar = (name: string) => area('villa', name, { name: 'Cellar' });
     await home.apply(cellar('cellar-1'));
     await home.ready('HubArea', 'cellar-1');
@@ -212,7 +213,7 @@ describe('a resource that is renamed in Git', () => {
   });
 });
 
-test('two integrations that exchange title and answers keep an entry each, and no other one appears', async () => {
+test('two integrations that exchange title and answers keep an entry each, and no other one is created', async () => {
   const tod = (name: string, title: string, after: string) =>
     integration('villa', name, 'tod', {
       title,

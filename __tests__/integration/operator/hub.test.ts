@@ -6,13 +6,13 @@ import { automation, configuration, Home, hub, secret } from '../../cluster/home
 import { oneOfThree } from '../../cluster/one-of-three';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The life of one hub: its dependencies, the effects of its configuration, and the return of its token.
+// The life of one hub: its dependencies, the effects of its configuration, and the replacement of its token.
 
 const withSwitch = (name: string) => `input_boolean:\n  ${name}:\n`;
 
 let home: Home;
 let operator: TestOperator;
-/** The switch of the configuration that was changed last. */
+/** The switch in the configuration that was applied last. */
 let last: string;
 
 beforeAll(async () => {
@@ -31,18 +31,18 @@ const generated = async () =>
   (await home.get('configmap', 'villa-configuration')).data!['configuration.yaml'];
 const ourTokens = async (client: HubClient) =>
   (await listTokens(client.connection)).filter(({ client_name }) => client_name?.startsWith('Hub Operator '));
-/** The hub shows a switch that it has not loaded as unavailable, for as long as it remembers it. */
+/** The hub shows a switch that it has not loaded as unavailable, as long as its registry has it. */
 const isLoaded = async (name: string) => {
   const { rest } = await home.client('villa');
   return ['on', 'off'].includes(String(await stateOf(rest, `input_boolean.${name}`)));
 };
-/** Waits until the hub has loaded the one switch and not the other. */
+/** Waits until the hub has loaded `name` and not `other`. */
 const loads = (name: string, other: string) =>
   until(`the hub has loaded ${name} and not ${other}`, async () => {
     expect([await isLoaded(name), await isLoaded(other)]).toEqual([true, false]);
     return true;
   });
-/** Waits for a pod after the one that is there now. */
+/** Waits for a pod that replaces the current one. */
 const replaced = async (change: () => Promise<unknown>) => {
   const before = await podUid();
   await change();
@@ -51,7 +51,7 @@ const replaced = async (change: () => Promise<unknown>) => {
 };
 
 describe('Hub', () => {
-  test('a first configuration that the hub would not load is told in the words of its check', async () => {
+  test('a first configuration that the hub would not load is reported in the words of its check', async () => {
     const said = await until('the check has spoken', async () => {
       const condition = await home.ready('hub', 'villa', { status: 'False', reason: 'PodNotReady' });
       return condition.message.includes('!nonsense') && condition;
@@ -60,7 +60,7 @@ describe('Hub', () => {
     await home.apply(configuration('villa', withSwitch('first')));
   });
 
-  test('without the owner’s credentials the bootstrap waits, and goes on when they are there', async () => {
+  test('without the owner’s credentials the bootstrap waits, and continues when they exist', async () => {
     await until('it waits for credentials', async () => {
       const condition = await home.condition('hub', 'villa', 'BootstrapReady');
       return condition?.reason === 'MissingCredentials' && condition.message.includes('Secret owner');
@@ -76,7 +76,7 @@ describe('Hub', () => {
     await home.ready('hubautomation', 'lights');
   });
 
-  test('what is no YAML stays outside', async () => {
+  test('a configuration that is not valid YAML is not published', async () => {
     const before = await generated();
     const pod = await podUid();
     await home.apply(configuration('villa', 'logger: [\n'));
@@ -90,14 +90,15 @@ describe('Hub', () => {
     await running();
   });
 
-  test('a burst of changes is one rollout, and the hub runs the last of them', async () => {
+  test('a burst of changes causes one rollout, and the hub runs the last of them', async () => {
     const rollouts = async () => (await home.get('statefulset', 'villa')).metadata.generation;
-    // On a busy machine the two may be stored further apart than the debounce: then they are two rollouts.
+    // On a busy machine the two changes may be stored further apart than the debounce, which makes two
+    // rollouts.
     await oneOfThree(
       async (attempt) => {
         const before = await rollouts();
         const names = [`second_${attempt}`, `third_${attempt}`];
-        // Both are on their way at once, so that no pause of this process comes between them.
+        // Both are sent at the same time, so that no pause of this process comes between them.
         await replaced(() =>
           Promise.all(
             names.map((name) =>
@@ -120,7 +121,7 @@ describe('Hub', () => {
     );
   });
 
-  test('a configuration that the hub would not load leaves the last good one running', async () => {
+  test('a configuration that the hub would not load leaves the last good one in use', async () => {
     const before = await podUid();
     await home.apply(configuration('villa', `${withSwitch('fourth')}logger: !nonsense x\n`));
     const { message } = await home.ready('hubconfiguration', 'villa', {
@@ -134,7 +135,7 @@ describe('Hub', () => {
     expect(await generated()).toContain(last);
   });
 
-  test('none of this was an error', async () => {
+  test('none of the earlier tests caused an error', async () => {
     expect(await operator.metric('controller_runtime_reconcile_total')).toBeGreaterThan(10);
     expect(await operator.failures()).toEqual([]);
   });

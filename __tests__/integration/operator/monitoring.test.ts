@@ -6,13 +6,13 @@ import { area, automation, floor, Home } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, sumOf, type TestOperator } from '../../cluster/operator';
 
-/** The dashboard and the alerts over what a real operator with a real hub serves. */
+/** Evaluates the dashboard and the alerts with the metrics of a real operator and a real hub. */
 
-/** Seconds between the scrapes, as Prometheus would see them: the test does not wait for as long. */
+/** Seconds between the scrapes in the evaluation; the test itself does not wait that long. */
 const INTERVAL = 30;
 const HOUR = 3_600;
 
-/** Panels that may lack a series while all is well, and why. */
+/** Panels that may be empty while there is no fault, each with the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
   'Objects changed in a hub': 'nothing was changed there',
   'Certificate of the webhook ends in': 'this operator serves no webhook',
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await home.ready('HubArea', 'cellar', { status: 'False', reason: 'FloorNotReady' });
   const first = await operator.page('/metrics');
   await operator.touch('HubFloor', 'attic');
-  // The moment that is repeated for an hour has nothing wrong or due.
+  // Nothing may be wrong or due at the moment that is repeated for an hour.
   const second = await until('nothing is due', async () => {
     const page = await operator.page('/metrics');
     const isDue = sumOf(page, 'workqueue_depth') + sumOf(page, 'controller_runtime_active_workers') > 0;
@@ -54,14 +54,14 @@ beforeAll(async () => {
   anHourLater = await evaluateRules({ ...request, end: HOUR });
   answer = await evaluateRules({
     ...request,
-    // Shortly after the second scrape, so that rates see both.
+    // Shortly after the second scrape, so that rates include both.
     end: 2 * INTERVAL,
     queries: dashboardQueries.map(({ expression }) => expression.replaceAll('$__rate_interval', '2m')),
   });
 });
 
 describe('dashboard', () => {
-  test('each panel shows something, or is one of those that are empty while all is well', () => {
+  test('each panel shows something, or may be empty while there is no fault', () => {
     const results = answer.expressions.slice(-dashboardQueries.length).map(({ results: count }) => count);
     const empty = dashboardQueries.filter(({ panel }, index) => results[index] === 0 && !(panel in EMPTY));
     expect(empty).toEqual([]);
@@ -82,7 +82,7 @@ describe('dashboard', () => {
   });
 });
 
-/** Pages of metrics as series, with the labels of a target. */
+/** Converts pages of metrics into series with the labels of a target. */
 function scraped(pages: readonly string[]): Series[] {
   const series = new Map<string, (number | null)[]>();
   for (const [index, page] of pages.entries())

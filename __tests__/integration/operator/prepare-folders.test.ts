@@ -9,7 +9,7 @@ import { PREPARE_CONFIG } from '../../../operator/sync/hub-pod/scripts';
 import { type PrepareReport, parsePrepareReport } from '../../../operator/sync/hub-pod/termination-messages';
 import { runPython } from '../../cluster/python-script';
 
-// The init container's script alone, with the real hub's check, and files in folders.
+// Tests the init container's script alone, with the real hub's check, and files in folders.
 
 const MAIN =
   'homeassistant:\n  packages: !include_dir_named packages\n' +
@@ -41,7 +41,10 @@ async function mount(volume: string, entries: Files): Promise<void> {
   for (const [key, text] of Object.entries(entries)) await writeFile(join(at(volume), key), text);
 }
 
-/** The pod starts with these files, over the entries of another ConfigMap in the same mount. */
+/**
+ * Runs the script as at a start of the pod with these files, and the entries of another ConfigMap in the same
+ * mount.
+ */
 async function start(
   files: Files,
   {
@@ -72,7 +75,7 @@ async function write(name: string, text: string): Promise<void> {
   await writeFile(inConfig(name), text);
 }
 
-test('files of folders are links into the mount, which a change of it reaches', async () => {
+test('files of folders are links into the mount, which a change of the mount reaches', async () => {
   expect((await start(FILES)).report).toMatchObject({
     result: 'loaded',
     content: { configuration: 'sha256:1' },
@@ -84,7 +87,7 @@ test('files of folders are links into the mount, which a change of it reaches', 
   expect((await start(FILES)).report.result).toBe('unchanged');
 });
 
-test('a package that the hub would not load is named with file and line, and the last good ones stay, also of a volume alone', async () => {
+test('a package that the hub would not load is named with file and line, and the last good ones stay, even from the volume alone', async () => {
   await start(FILES);
   const broken = { ...FILES, [HALL]: 'counter:\n  hall:\n    initial: many\n', 'packages/new.yaml': '' };
   const { report } = await start(broken, { hash: 'sha256:2' });
@@ -97,7 +100,7 @@ test('a package that the hub would not load is named with file and line, and the
   expect(exists('packages/new.yaml')).toBe(false);
 });
 
-test('what is gone from a folder is gone from the volume with its folder, and files of people stay', async () => {
+test('a file that is removed from a folder is removed from the volume together with its folder, and files of users stay', async () => {
   await start(FILES);
   await write('packages/mine.yaml', counter('mine'));
   await start({ 'configuration.yaml': MAIN, 'packages/attic.yaml': counter('attic') }, { hash: 'sha256:2' });
@@ -110,7 +113,7 @@ test('what is gone from a folder is gone from the volume with its folder, and fi
   expect(exists('hub-operator/last-good/configuration.yaml')).toBe(true);
 });
 
-test('keys of another content beneath are no files, in either form', async () => {
+test('keys of another content in the same mount are not files, in either form', async () => {
   const other = {
     ...entriesFor({ ...FILES, 'packages/old.yaml': '' }, 'sha256:0'),
     '.content-hash': 'sha256:0',
@@ -124,14 +127,14 @@ test('keys of another content beneath are no files, in either form', async () =>
   expect(await content(HALL)).toBe(FILES[HALL]);
 });
 
-test('an earlier version of the script finds neither a configuration nor a copy of one, and leaves all as it is', async () => {
+test('an earlier version of the script finds neither a configuration nor a copy of one, and changes nothing', async () => {
   await start(FILES);
   expect(existsSync(join(at('configuration'), 'configuration.yaml'))).toBe(false);
   expect(exists('hub-operator/last-good')).toBe(false);
   expect(exists(`hub-operator/last-good-folders/${HALL}`)).toBe(true);
 });
 
-test('a copy that an earlier version has written since is the last good one, and goes with the next one', async () => {
+test('a copy that an earlier version has written since is the last good one, and is removed with the next one', async () => {
   await start(FILES);
   await write('hub-operator/last-good/configuration.yaml', `${MAIN}counter:\n`);
   const broken = { ...FILES, [HALL]: 'counter:\n  hall:\n    initial: many\n' };
@@ -147,7 +150,7 @@ test('a copy that an earlier version has written since is the last good one, and
   expect(exists('hub-operator/last-good-folders')).toBe(false);
 });
 
-test('a secret of a person in a folder is not in a message', async () => {
+test('a user’s secret in a folder is not in a message', async () => {
   await write('packages/secrets.yaml', 'attic: hidden-attic\n');
   await write('more/secrets.yaml', 'cellar: hidden-cellar\n');
   await write('more/cellar.yaml', 'initial: !secret cellar\n');
@@ -161,7 +164,7 @@ test('a secret of a person in a folder is not in a message', async () => {
   expect(other.message).not.toContain('hidden');
 });
 
-test('what is in the way of a folder or a file is kept aside', async () => {
+test('a file in the place of a folder or a generated file is kept aside', async () => {
   await write('packages', 'a file');
   await start(FILES);
   expect(await content('packages.before-hub-operator')).toBe('a file');
@@ -181,7 +184,7 @@ test('what is in the way of a folder or a file is kept aside', async () => {
   expect(await content('packages/attic.yaml.before-hub-operator-2')).toBe('# mine\n');
 });
 
-test('what lies beyond a link of a person stays as it is, also deeper in it', async () => {
+test('files behind a user’s link stay unchanged, also deeper in it', async () => {
   await mkdir(at('elsewhere/deep'), { recursive: true });
   await writeFile(at('elsewhere/attic.yaml'), '# mine');
   await writeFile(at('elsewhere/deep/x'), '# mine');
@@ -201,7 +204,7 @@ test('a file that becomes a folder of the same name leaves nothing behind', asyn
   expect(await readdir(inConfig('packages/a.yaml'))).toEqual(['b.yaml']);
 });
 
-test('an empty folder of a person stays when its last file goes, and one that was made for files does not', async () => {
+test('an empty folder of a user stays when its last file is removed, and one that was made for files does not', async () => {
   await mkdir(inConfig('themes'));
   const files = { 'configuration.yaml': MAIN, 'themes/night.yaml': '', 'made/by/us.yaml': '' };
   await start(files);
@@ -226,7 +229,7 @@ test.each([
   expect(await content('configuration.yaml')).toBe(MAIN);
 });
 
-test('an include of the hub’s own directory changes neither the copies of the script nor files of people', async () => {
+test('an include of the hub’s own directory includes neither the copies of the script nor changes files of users', async () => {
   await start({ 'configuration.yaml': MAIN });
   await write('scenes.yaml', '# mine\n');
   const text = `${MAIN}input_boolean: !include_dir_merge_named .\n`;
@@ -237,14 +240,14 @@ test('an include of the hub’s own directory changes neither the copies of the 
   expect(exists('scenes.yaml.before-hub-operator')).toBe(false);
 });
 
-test('a list of names of another form is none', async () => {
+test('a list of names in another form is ignored', async () => {
   for (const names of [null, 5, { a: 1 }]) {
     const beneath = { '.files': JSON.stringify({ content: 'sha256:1', names }) };
     expect((await start({ 'configuration.yaml': MAIN }, { beneath })).report.content).toBeDefined();
   }
 });
 
-test('nothing is linked outside of the hub’s directory by a list of names that was changed', async () => {
+test('a manipulated list of names links nothing outside of the hub’s directory', async () => {
   const names = [
     'configuration.yaml',
     '../outside.yaml',
@@ -260,17 +263,17 @@ test('nothing is linked outside of the hub’s directory by a list of names that
   expect(exists('.storage/auth')).toBe(false);
 });
 
-test('an automation in a file of a folder counts, also if it has the name of a file of the API', async () => {
+test('an automation in a file of a folder counts, even if it has the name of a file of the API', async () => {
   const text = '- alias: A\n  triggers: []\n  actons: []\n';
   const main = `${MAIN}automation own: !include_dir_merge_list rooms\n`;
   const { report } = await start({ 'configuration.yaml': main, 'rooms/hall/automations.yaml': text });
   expect(report.problems.map((each) => each.text).join()).toContain("Automation with alias 'A'");
 });
 
-describe('folders that the configuration includes and does not have', () => {
+describe('folders that the configuration includes and that do not exist', () => {
   const NONE = { missing: [], empty: [], present: [], isComplete: true };
 
-  test('are told apart', async () => {
+  test('are distinguished', async () => {
     await write('present/deep/a.yaml', '');
     await write('empty/.hidden/a.yaml', '');
     await write('empty/a.txt', '');
@@ -309,7 +312,7 @@ describe('folders that the configuration includes and does not have', () => {
 describe('a configuration in parts', () => {
   const entriesOfAll = (files: Files): Files =>
     Object.assign({}, ...partsOf(files).map(entriesOfPart)) as Files;
-  /** With a shorter wait for the parts. */
+  /** The script with a shorter wait for the parts. */
   const impatient = PREPARE_CONFIG.replace('LONGEST_WAIT = 150', 'LONGEST_WAIT = 2');
   const before = withPartFiles(FILES);
   const after = withPartFiles({ ...FILES, [HALL]: counter('porch') });
@@ -324,7 +327,7 @@ describe('a configuration in parts', () => {
   test.each([
     ['of another content', () => entriesOfAll(before)],
     ['that is not there', () => ({})],
-  ])('is not read with a part %s: the last good one is', async (_, parts) => {
+  ])('is not read with a part %s: the last good one is used', async (_, parts) => {
     expect(impatient).not.toBe(PREPARE_CONFIG);
     await start(before, { parts: entriesOfAll(before) });
     const { report } = await start(after, { hash: 'sha256:2', parts: parts(), script: impatient });
@@ -337,7 +340,7 @@ describe('a configuration in parts', () => {
     );
   });
 
-  test('is gone for one in one ConfigMap: a part that is left, or a ConfigMap of a person with such a name, has no file of it', async () => {
+  test('is replaced by one ConfigMap: a remaining part, or a user’s ConfigMap with such a name, contributes no file', async () => {
     await start(before, { parts: entriesOfAll(before) });
     const parts = { ...entriesOfAll(before), 'configuration.yaml': 'logger:\n', 'other.yaml': '' };
     const small = { ...FILES, [HALL]: counter('small') };
@@ -350,7 +353,7 @@ describe('a configuration in parts', () => {
     expect([exists('other.yaml'), exists(HALL)]).toEqual([false, false]);
   });
 
-  test('is read when its last part comes', async () => {
+  test('is read when its last part arrives', async () => {
     const late = setTimeout(() => {
       for (const [key, text] of Object.entries(entriesOfAll(after)))
         void writeFile(join(at('parts'), key), text);

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { PROBE } from '../../../operator/sync/hub-pod/scripts';
 import { runPython } from '../../cluster/python-script';
 
-// The script of the probes alone, in both modes.
+// Tests the script of the probes alone, in both modes.
 
 const open = new Set<Socket>();
 const servers: Server[] = [];

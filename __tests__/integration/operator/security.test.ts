@@ -17,19 +17,20 @@ import { idleHub, nowhere } from '../../cluster/idle-hub';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The rows of the table in docs/explanation/security.md: what who may write one kind alone can reach, and what not.
+// The rows of the table in docs/explanation/security.md: what a user who may write only one kind can reach,
+// and what not.
 
 let home: Home;
 let operator: TestOperator;
 
-/** A value that only who may read Secrets must know. */
+/** A value that only users who may read Secrets may learn. */
 const PASSWORD = 'tulip-bulb-under-the-lamp';
 /** A bundle of certificates, 700 lines, and a value of 900 KB in one line. */
 const BUNDLE = randomBytes(33_600)
   .toString('base64')
   .replace(/(.{64})/g, '$1\n');
 const FILE = randomBytes(900 * 768).toString('base64');
-/** A token of the cluster, as the cluster makes it. */
+/** A token of a ServiceAccount, in the form in which Kubernetes makes it. */
 const accountToken = {
   apiVersion: 'v1',
   kind: 'Secret',
@@ -47,10 +48,10 @@ beforeAll(async () => {
   await startHub(home, 'villa');
 });
 
-/** All that the operator writes for the hub `name`. */
+/** Returns everything that the operator writes for the hub `name`. */
 const generated = (name: string) => home.secret(`${name}-secrets`, 'secrets.yaml');
 
-describe('who may write HubSecrets alone', () => {
+describe('a user who may write only HubSecrets', () => {
   test('reaches every other Secret of the namespace', async () => {
     await home.apply(hubSecrets('villa', 'keys', { secretRefs: [{ name: 'mqtt' }] }));
     await home.ready('hubsecrets', 'keys');
@@ -65,7 +66,7 @@ describe('who may write HubSecrets alone', () => {
     expect(await generated('villa')).toBe(before);
   });
 
-  test('reaches no Secret of another Hub, while there is that Hub', async () => {
+  test('reaches no Secret of another Hub, while that Hub exists', async () => {
     await home.apply(
       secret('cellar-admin', { rose: 'the-login-of-the-cellar' }),
       secret('logins', { tulip: PASSWORD }),
@@ -94,7 +95,7 @@ describe('who may write HubSecrets alone', () => {
   });
 });
 
-describe('who may write HubIntegrations alone', () => {
+describe('a user who may write only HubIntegrations', () => {
   test.each(['villa-admin', 'villa-api-token', 'default-token'])('sends %s nowhere', async (name) => {
     const key = { 'villa-admin': 'password', 'villa-api-token': 'token' }[name] ?? 'token';
     const broker = `mqtt-${name}`;
@@ -115,8 +116,8 @@ describe('who may write HubIntegrations alone', () => {
   });
 });
 
-describe('who may write HubConfigurations alone', () => {
-  test('runs any command in the hub, and reads no Secret that no resource may name', async () => {
+describe('a user who may write only HubConfigurations', () => {
+  test('runs any command in the hub, and reads no Secret that no resource may refer to', async () => {
     await home.apply(
       configuration('villa', 'logger:\n  default: warning\nshell_command:\n  any: id\n', {
         recorder: { databaseSecretRef: { name: 'villa-admin', key: 'password' } },
@@ -138,7 +139,7 @@ describe('who may write HubConfigurations alone', () => {
   });
 });
 
-describe('who may write HubCommunityRepositories alone', () => {
+describe('a user who may write only HubCommunityRepositories', () => {
   const theme = (name: string, spec: object): Manifest => ({
     apiVersion: 'hub-operator.dev/v1',
     kind: 'HubCommunityRepository',
@@ -167,7 +168,7 @@ describe('who may write HubCommunityRepositories alone', () => {
   });
 });
 
-describe('who may write Hubs alone', () => {
+describe('a user who may write only Hubs', () => {
   test('creates pods with any Secret of the namespace', async () => {
     const container = { name: 'reader', image: 'busybox', envFrom: [{ secretRef: { name: 'villa-admin' } }] };
     await home.apply(configuration('barn'), {
@@ -208,7 +209,7 @@ describe('who may write Hubs alone', () => {
     ['http://100.100.100.200', 'InvalidSpec'],
     ['http://[fd00:ec2::254]', 'InvalidSpec'],
     ['http://127.0.0.1:8080', 'InvalidSpec'],
-  ])('has the operator ask nothing of %s', async (url, reason) => {
+  ])('makes the operator send no request to %s', async (url, reason) => {
     const name = `elsewhere-${url.replace(/\W+/g, '-').replace(/-$/, '')}`;
     await home.apply({
       apiVersion: 'hub-operator.dev/v1',
@@ -219,7 +220,7 @@ describe('who may write Hubs alone', () => {
     await home.ready('hub', name, { status: 'False', reason });
   });
 
-  test('has no external hub get a token of the operator or of the cluster', async () => {
+  test('makes no external hub receive a token of the operator or of the cluster', async () => {
     for (const name of ['villa-api-token', 'default-token']) {
       await home.apply({
         apiVersion: 'hub-operator.dev/v1',
@@ -232,8 +233,8 @@ describe('who may write Hubs alone', () => {
   });
 });
 
-describe('who may write one kind of what a hub runs alone', () => {
-  /** A key of the hub whose value only who may read Secrets must know. */
+describe('a user who may write only one kind of objects that a hub runs', () => {
+  /** Returns a key of the hub whose value only users who may read Secrets may learn. */
   async function keyOfPassword(): Promise<string> {
     const [, key = ''] = /^"?(\w+)"?: .*tulip/m.exec(await generated('villa')) ?? [];
     expect(key).not.toBe('');
@@ -289,7 +290,7 @@ describe('who may write one kind of what a hub runs alone', () => {
   });
 });
 
-test('no other kind names a Secret', () => {
+test('no other kind refers to a Secret', () => {
   const definitions = readManifests('dist/crds.yaml') as { spec: { names: { kind: string } } }[];
   const naming = definitions.filter(({ spec }) => /"\w*[sS]ecret\w*Refs?":/.test(JSON.stringify(spec)));
   expect(naming.map(({ spec }) => spec.names.kind).sort()).toEqual([
@@ -301,7 +302,7 @@ test('no other kind names a Secret', () => {
   ]);
 });
 
-test('long values of Secrets are as any others: resources of their hub are Ready, and the log stays small', async () => {
+test('long values of Secrets are treated like others: resources of their hub are Ready, and the log stays small', async () => {
   await home.apply(secret('long', { ca_bundle: BUNDLE, camera_file: FILE }));
   await home.change('hubsecrets', 'keys', { secretRefs: [{ name: 'logins' }, { name: 'long' }] });
   await until('the hub has the values', async () => (await generated('villa')).includes('camera_file'));
@@ -321,7 +322,7 @@ test('long values of Secrets are as any others: resources of their hub are Ready
   expect(Math.max(...log.split('\n').map((line) => line.length))).toBeLessThan(4_096);
 });
 
-test('no value of a Secret is told', async () => {
+test('no value of a Secret is shown', async () => {
   const password = await home.secret('villa-admin', 'password');
   const token = await home.secret('villa-api-token', 'token');
   const log = await operator.log();

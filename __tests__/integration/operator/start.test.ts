@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('an operator that starts', () => {
-  test(`says its version and that of Node.js${departure === undefined ? '' : ` (not the image's: ${departure})`}`, async () => {
+  test(`logs its version and that of Node.js${departure === undefined ? '' : ` (not the image's: ${departure})`}`, async () => {
     expect(await operator.metric('hub_operator_build_info', `{version="${version}",`)).toBe(1);
     expect(await operator.metric('hub_operator_build_info', `node_version="v${nodeVersion}"}`)).toBe(1);
     expect(await operator.logLines('"starting operator"')).toEqual([
@@ -20,7 +20,7 @@ describe('an operator that starts', () => {
     ]);
   });
 
-  test('logs nothing but JSON, so that Node.js has nothing to warn of', async () => {
+  test('logs only JSON, so that Node.js has nothing to warn of', async () => {
     await operator.calm();
     const lines = (await operator.log()).trimEnd().split('\n');
     expect(lines.length).toBeGreaterThan(1);

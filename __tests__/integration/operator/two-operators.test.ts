@@ -3,7 +3,7 @@ import { forceReconcile } from '../../cluster/forced-reconcile';
 import { configuration, Home, hub } from '../../cluster/home';
 import { startTestOperator } from '../../cluster/operator';
 
-// Two installations that work in one namespace, each with a lease of its own.
+// Two installations that work in one namespace, each with its own lease.
 
 test('two operators in one namespace name each other in Ready of the Hub', async () => {
   const home = new Home(await freshNamespace('two-operators'));
@@ -28,7 +28,7 @@ test('two operators in one namespace name each other in Ready of the Hub', async
   });
   expect(named.map((lease) => lease.split('/')[1])).toEqual(['another', home.namespace]);
 
-  // Both write the same: nothing is written while nothing changes.
+  // Both write the same, so nothing is written while nothing changes.
   const { resourceVersion } = (await home.get('hub', 'h')).metadata;
   await second.calm();
   expect((await home.get('hub', 'h')).metadata.resourceVersion).toBe(resourceVersion);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { UNBAN_OPERATOR_IP } from '../../../operator/sync/hub-pod/scripts';
 import { runPython } from '../../cluster/python-script';
 
-// The init container's script alone: the rest of a hub's ip_bans.yaml.
+// Tests the init container's script alone, by the resulting ip_bans.yaml of a hub.
 
 let directory: string;
 let files: { bans: string; address: string; verdict: string };
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 const unban = () => runPython(UNBAN_OPERATOR_IP, files.bans, files.address, files.verdict);
-/** As the hub writes it. */
+/** A ban in the hub's format. */
 const ban = (address: string, eol = '\n') =>
   `${eol}${address}:${eol}  banned_at: '2026-11-21T01:02:03+00:00'${eol}`;
 
@@ -52,14 +52,14 @@ describe('unban-operator-ip', () => {
       `\r\n${ban('10.0.0.6', '\r\n')}`,
     ],
     ['not one that begins alike', '10.0.0.5', ban('10.0.0.50') + ban('10.0.0.5'), `${ban('10.0.0.50')}\n`],
-  ])('takes the address out: %s', async (_, address, before, after) => {
+  ])('removes the address: %s', async (_, address, before, after) => {
     await writeFile(files.bans, before);
     await writeFile(files.address, `${address}\n`);
     expect(await unban()).toMatchObject({ code: 0 });
     expect(await readFile(files.bans, 'utf8')).toBe(after);
   });
 
-  test('bans of others alone stay as they are', async () => {
+  test('bans of other addresses stay unchanged', async () => {
     await writeFile(files.bans, others);
     await writeFile(files.address, '10.0.0.5');
     expect(await unban()).toMatchObject({ code: 0 });
@@ -77,7 +77,7 @@ describe('unban-operator-ip', () => {
     expect(await readFile(files.bans, 'utf8')).toBe(others);
   });
 
-  test('bytes that are no UTF-8 stay, and the address goes all the same', async () => {
+  test('bytes that are not UTF-8 stay, and the address is removed nevertheless', async () => {
     const odd = Buffer.concat([Buffer.from('# caf'), Buffer.from([0xe9, 0x0a])]);
     await writeFile(files.bans, Buffer.concat([odd, Buffer.from(ban('10.0.0.5') + ban('10.0.0.6'))]));
     await writeFile(files.address, '10.0.0.5');
@@ -85,7 +85,7 @@ describe('unban-operator-ip', () => {
     expect(await readFile(files.bans)).toEqual(Buffer.concat([odd, Buffer.from(`\n${ban('10.0.0.6')}`)]));
   });
 
-  test('an address that is none keeps no hub from starting', async () => {
+  test('an invalid address prevents no hub from starting', async () => {
     await writeFile(files.bans, ban('10.0.0.5'));
     await writeFile(files.address, 'nowhere');
     expect(await unban()).toMatchObject({ code: 0 });

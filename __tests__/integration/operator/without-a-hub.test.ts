@@ -19,21 +19,21 @@ beforeAll(async () => {
   operator = await startTestOperator(home.namespace, { settings: { LEADER_ELECTION: 'true' } });
 });
 
-/** A HubConfiguration of the Hub `hubName` under a name of its own. */
+/** Makes a HubConfiguration of the Hub `hubName` with another name. */
 const named = (name: string, hubName: string): Manifest => ({
   ...configuration(hubName),
   metadata: { name },
 });
-/** JSON as it is: with numbers that JavaScript does not have. */
+/** Applies JSON as text, with numbers that JavaScript does not have. */
 const applyText = (input: string) =>
   mustKubectl(['apply', '--filename=-'], { namespace: home.namespace, input });
 const ownerOf = async (hubName: string) =>
   (await home.get('configmap', `${hubName}-configuration`)).metadata.ownerReferences?.[0]?.name;
-/** Half the time to the next resync, in milliseconds: what happens before it was caused by the deletion. */
+/** Half the time to the next resync, in milliseconds: anything earlier was caused by the deletion. */
 const BEFORE_RESYNC = RESYNC / 2;
 
 describe('a HubConfiguration', () => {
-  test('takes over from one that is deleted, at once', async () => {
+  test('takes over from one that is deleted, immediately', async () => {
     await home.apply(named('first', 'villa'));
     await home.ready('hubconfiguration', 'first', { status: 'False', reason: 'HubNotFound' });
     await outliveCreation(home, 'hubconfiguration', 'first');
@@ -45,7 +45,7 @@ describe('a HubConfiguration', () => {
     await home.ready('hubconfiguration', 'second', { status: 'False', reason: 'HubNotFound' });
   });
 
-  test('takes over the name of an object that is not ours and is deleted', async () => {
+  test('takes over the name of an object that is not the operator’s and is deleted', async () => {
     await home.apply({
       apiVersion: 'v1',
       kind: 'ConfigMap',
@@ -62,12 +62,13 @@ describe('a HubConfiguration', () => {
     await until('it has the name', async () => (await ownerOf('cabin')) === 'cabin', BEFORE_RESYNC);
   });
 
-  test('may have the longest name that there is', async () => {
+  test('may have the longest possible name', async () => {
     const name = 'n'.repeat(253);
     await home.apply(named(name, 'barn'));
     await home.ready('hubconfiguration', name, { status: 'False', reason: 'HubNotFound' });
     expect(await ownerOf('barn')).toBe(name);
-    // The object of the resource is put back, although its name is too long for the label that finds the owner.
+    // The generated object is restored, although its name is too long for the label by which the operator
+    // finds the owner.
     const { uid } = (await home.get('configmap', 'barn-configuration')).metadata;
     await home.delete('configmap', 'barn-configuration');
     await until('the object is there again', async () => {
@@ -77,15 +78,15 @@ describe('a HubConfiguration', () => {
   });
 });
 
-describe('a text that refers to its parts', () => {
+describe('a text that refers to its own parts', () => {
   const list = (count: number, item: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => item(index)).join('');
-  /** Each package has all sections: 400 million. */
+  /** Each package has all sections, 400 million in all. */
   const packages = `p: &p {${list(20_000, (index) => `a${index}: ,`)}}\nhomeassistant:\n packages:\n${list(20_000, (index) => `  p${index}: *p\n`)}`;
   const merges = `x0: &x0 {k: 1}\n${list(13, (level) => `x${level + 1}: &x${level + 1} {<<: [${Array(4).fill(`*x${level}`).join()}]}\n`)}<<: *x13\n`;
   const lease = async () => (await getObject('lease', 'hub-operator', home.namespace)) as LeaseObject;
 
-  test('costs its own resource alone: the process, its lease and other configurations go on', async () => {
+  test('affects only its own resource: the process, its lease and other configurations continue', async () => {
     const { pid } = operator;
     const { holderIdentity, leaseTransitions } = (await lease()).spec;
     const before = [pid, holderIdentity, leaseTransitions];

@@ -13,13 +13,13 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { shuffled } from '../../cluster/shuffled';
 import { hubPid } from '../hub/hub-in-sandbox';
 
-// Floors, labels and areas on one hub: each test has names of its own.
+// Floors, labels and areas on one hub. Each test uses its own names.
 
 let home: Home;
 let operator: TestOperator;
 let client: HubClient;
 let proxy: ApiProxy;
-/** The operator is killed at the first request for which this answers true. */
+/** The operator is killed at the first request for which this returns true. */
 let crashAt: ((moment: 'before' | 'after', crossing: Crossing) => boolean) | undefined;
 let crashed = false;
 
@@ -51,7 +51,7 @@ const update = (type: ConfigRegistryType, id: string, fields: RegistryFields) =>
   client.connection.command(`config/${type}_registry/update`, { [`${type}_id`]: id, ...fields });
 const remove = (type: ConfigRegistryType, id: string) =>
   client.connection.command(`config/${type}_registry/delete`, { [`${type}_id`]: id });
-/** Resolves with the time that it took, in milliseconds. */
+/** Waits until an entry has these fields. Resolves with the elapsed milliseconds. */
 async function becomes(type: ConfigRegistryType, id: string, fields: object): Promise<number> {
   const began = Date.now();
   await until(`${type} ${id} is ${JSON.stringify(fields)}`, async () => {
@@ -65,22 +65,22 @@ const KINDS = { floor: 'HubFloor', label: 'HubLabel', area: 'HubArea' } as const
 let lateRemovals = 0;
 
 /**
- * Whether the entry of a deleted resource was left in the hub because that did not answer within 5 s (rules.md,
- * "Finalizers"): a busy machine may hold it up for as long, but not often. When this resolves, the time is over in which no
- * other entry would be removed either.
+ * Whether the entry of a deleted resource stayed in the hub because the hub did not answer within 5 s
+ * (rules.md, "Finalizers"). A busy machine may delay the hub that long, but not often. When this resolves,
+ * the period in which other entries would not be removed either is over.
  */
 async function wasLate(type: ConfigRegistryType, name: string): Promise<boolean> {
-  const events = await home.events(KINDS[type], name); // written before the resource goes
+  const events = await home.events(KINDS[type], name); // the event is written before the resource is gone
   if (!events.some((event) => event.startsWith('Warning CleanupSkipped: '))) return false;
   expect(++lateRemovals).toBeLessThan(4);
   await sleep(FINALIZER_SKIP);
   return true;
 }
 type Find = () => Promise<RegistryRecord | undefined>;
-/** The entry of a deleted resource is gone too. */
+/** Asserts that the entry of a deleted resource is removed. */
 async function expectNoEntry(type: ConfigRegistryType, name: string, find: Find): Promise<void> {
   const { left } = await until('the hub answers', async () => ({ left: await find() }));
-  // The entry may have gone since.
+  // The entry may have been removed since.
   if (left && (await wasLate(type, name)))
     await remove(type, String(left[`${type}_id`])).catch(() => undefined);
   else expect(left).toBeUndefined();
@@ -92,7 +92,7 @@ async function deleteWithEntry(type: ConfigRegistryType, name: string, find: Fin
 const statusOf = async (kind: string, name: string) => (await home.get(kind, name)).status!;
 const drifts = () => operator.metric('hub_operator_drift_total');
 
-// Areas wait for floors and labels that come later.
+// Areas come first, and wait for floors and labels.
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 const floors = numbers(5).map((n) => floor('villa', `f-${n}`, { name: `Floor ${n}`, level: n }));
 const labels = numbers(50).map((n) => label('villa', `l-${n}`, { name: `Label ${n}`, color: 'teal' }));
@@ -104,7 +104,7 @@ const areas = numbers(200).map((n) =>
   }),
 );
 const burst = shuffled([...floors, ...labels, ...areas]);
-/** Milliseconds. A busy machine takes a second and more for each of its 255 resources. */
+/** In milliseconds. A busy machine takes a second or more for each of the 255 resources. */
 const BURST_TIMEOUT = 600_000;
 
 describe('RegistrySync', () => {
@@ -115,7 +115,7 @@ describe('RegistrySync', () => {
     await home.apply(
       area('villa', 'study', {
         name: 'Study',
-        floorName: 'upstairs', // the metadata.name of its floor
+        floorName: 'upstairs', // the metadata.name of the floor resource
         labels: ['Quiet  PLACE', 'Wood'],
         icon: 'mdi:desk',
         aliases: ['Office', ' Den '],
@@ -198,7 +198,7 @@ describe('RegistrySync', () => {
     expect(await statusOf('hubarea', 'study')).not.toHaveProperty('appliedFields');
   });
 
-  test('a rename keeps the id, fields of the household stay, and deletion removes the entry', async () => {
+  test('a rename keeps the id, fields that the spec does not set stay, and deletion removes the entry', async () => {
     await home.apply(floor('villa', 'cellar', { name: 'Cellar' }));
     await home.ready('hubfloor', 'cellar');
     await update('floor', 'cellar', { icon: 'mdi:bottle-wine' });
@@ -212,7 +212,7 @@ describe('RegistrySync', () => {
     await deleteWithEntry('floor', 'cellar', () => withId('floor', 'cellar'));
   });
 
-  test('an entry of the household is adopted by name, and stays when the resource goes', async () => {
+  test('a user’s entry is adopted by name, and stays when the resource is deleted', async () => {
     await create('label', { name: 'Für  Straße', color: 'red', description: 'by hand' });
     await home.apply(label('villa', 'street', { name: 'für strasse', icon: 'mdi:road' }));
     await home.ready('hublabel', 'street');
@@ -240,7 +240,7 @@ describe('RegistrySync', () => {
 
   test('an area waits for its floor and labels, from resources or from the hub, without an error', async () => {
     const failures = await operator.failures();
-    // By the watch of the registries, not by the poll of 30 s.
+    // The change must arrive by the watch of the registries, not by the poll every 30 s.
     await oneOfThree(
       async (attempt) => {
         const [hall, mezzanine] = [`Hall ${attempt}`, `Mezzanine ${attempt}`];
@@ -292,7 +292,7 @@ describe('RegistrySync', () => {
     await until('both are counted', async () => (await drifts()) >= before + 2);
     await operator.calm();
     expect(await drifts()).toBe(before + 2);
-    // The hub takes a removed floor from its areas.
+    // The hub removes the reference to a deleted floor from its areas.
     await remove('floor', 'attic');
     took.push(await becomes('area', 'loft', { floor_id: 'attic' }));
     await home.ready('hubarea', 'loft');
@@ -312,10 +312,10 @@ describe('RegistrySync', () => {
     expect(await withId('floor', 'watched')).toMatchObject({ level: 3 });
   });
 
-  test('a name in use and an unknown entity are rejected in the hub’s words, and heal', async () => {
+  test('a name in use and an unknown entity are rejected in the hub’s words, and the resources recover', async () => {
     await home.apply(area('villa', 'mover', { name: 'Mover' }));
     await home.ready('hubarea', 'mover');
-    // By the watch of the registry, not by the next attempt after 30 s.
+    // The recovery must come by the watch of the registry, not by the next attempt after 30 s.
     await oneOfThree(
       async (attempt) => {
         const { area_id: taken } = await create('area', { name: `Taken ${attempt}` });
@@ -335,7 +335,7 @@ describe('RegistrySync', () => {
     await home.apply(area('villa', 'too-early', { name: 'Too early', humidityEntityId: 'sensor.late' }));
     const unknown = await home.ready('hubarea', 'too-early', { status: 'False', reason: 'RejectedByHub' });
     expect(unknown.message).toContain('Entity sensor.late does not exist');
-    // The area was not created, so that a person's is adopted.
+    // The area was not created, so a user's area is adopted.
     await create('area', { name: 'Too early' });
     await client.rest.post('/api/states/sensor.late', {
       state: '50',
@@ -366,7 +366,7 @@ describe('RegistrySync', () => {
       expect(await statusOf('hublabel', 'second')).not.toHaveProperty('adopted');
   });
 
-  test('two resources exchange their names, and a third takes one that is given up', async () => {
+  test('two resources exchange their names, and a third takes one that is released', async () => {
     await home.apply(floor('villa', 'east', { name: 'East' }), floor('villa', 'west', { name: 'West' }));
     await home.ready('hubfloor', 'east');
     await home.ready('hubfloor', 'west');
@@ -413,7 +413,7 @@ describe('RegistrySync', () => {
       crashed = false;
       await operator.start();
     };
-    // Also when a test has failed.
+    // Also runs after a failed test.
     afterEach(async () => {
       crashAt = undefined;
       if (crashed) await restarted();
@@ -437,7 +437,7 @@ describe('RegistrySync', () => {
       await home.ready('hubfloor', name);
       expect((await inHub('floor')).filter((entry) => entry.name === `Crash ${index}`)).toHaveLength(1);
       if (_what !== 'id' || moment !== 'before') return expectRemoved(name, index);
-      // The hub keeps no mark of who made it.
+      // The hub does not record who created an entry.
       expect(await statusOf('hubfloor', name)).toMatchObject({ adopted: true });
       await home.delete('hubfloor', name);
       const { floor_id: id } = (await named('floor', `Crash ${index}`))!;
@@ -449,7 +449,7 @@ describe('RegistrySync', () => {
       await deleteWithEntry('floor', name, () => named('floor', `Crash ${index}`));
     }
 
-    test('names the floor that it may have created under a name that was changed meanwhile, and creates another one', async () => {
+    test('names the floor that it may have created under a name that has changed since, and creates another one', async () => {
       crashAt = (at, crossing) => at === 'before' && writesStatus('renamed', 'floorID')(crossing);
       await home.apply(floor('villa', 'renamed', { name: 'Before', level: 1 }));
       await until('the operator is killed', () => crashed);
@@ -504,7 +504,7 @@ describe('RegistrySync', () => {
       await expectNoEntry('area', 'crash', () => withId('area', 'crash_area'));
     });
 
-    test('names the floor of a resource that was deleted meanwhile, and leaves it: a person may have made it', async () => {
+    test('names the floor of a resource that has been deleted since, and leaves it: a user may have made it', async () => {
       crashAt = (at, crossing) => at === 'before' && writesStatus('short-lived', 'floorID')(crossing);
       await home.apply(floor('villa', 'short-lived', { name: 'Short-lived' }));
       await until('the operator is killed', () => crashed);
@@ -528,7 +528,7 @@ describe('RegistrySync', () => {
         await client.connection.subscribeEvents(`${type}_registry_updated`, (data) =>
           events.push(`${data.action} ${type} ${data[`${type}_id`]}`),
         );
-      // The hub has the area already, and status is about to say so.
+      // The hub has the area already, and status is about to record it.
       let areas = 0;
       crashAt = (moment, { path, body }) => {
         const { status } = (body ?? {}) as { status?: Record<string, unknown> };
@@ -549,7 +549,7 @@ describe('RegistrySync', () => {
         BURST_TIMEOUT,
       );
       await operator.calm();
-      const areasInHub = await inHub('area'); // earlier events of the hub are here by this answer
+      const areasInHub = await inHub('area'); // by this answer all earlier events of the hub have arrived
       expect(events.filter((event) => event.startsWith('create')).length).toBe(255);
       expect(events.filter((event) => !event.startsWith('create'))).toEqual([]);
       expect(new Set(events).size).toBe(255);
@@ -563,7 +563,7 @@ describe('RegistrySync', () => {
       }
       expect(await drifts()).toBe(0);
       const all = await home.list('hubfloors,hublabels,hubareas');
-      // A few areas are created at once: the hub had them, and status did not have them yet, when the operator was killed.
+      // A few areas were in the hub but not yet in status when the operator was killed.
       const adopted = all.filter(
         ({ metadata, status }) => /^[fla]-\d+$/.test(metadata.name) && status?.['adopted'],
       );
@@ -573,7 +573,7 @@ describe('RegistrySync', () => {
     2 * BURST_TIMEOUT,
   );
 
-  test('a restart of the operator with all unchanged writes nothing', async () => {
+  test('a restart of the operator with all resources unchanged writes nothing', async () => {
     const versions = async () =>
       (await home.list('hubfloors,hublabels,hubareas'))
         .map(({ metadata }) => `${metadata.name} ${metadata.resourceVersion}`)
@@ -592,14 +592,14 @@ describe('RegistrySync', () => {
     expect(await versions()).toEqual(before);
   });
 
-  test('what a hub forgets that is killed soon after a write is created again', async () => {
+  test('entries that a killed hub loses soon after a write are created again', async () => {
     await home.apply(
       floor('villa', 'one', { name: 'North' }),
       floor('villa', 'other', { name: 'South' }),
       floor('villa', 'forgotten', { name: 'Forgotten', level: 1 }),
     );
     for (const name of ['one', 'other', 'forgotten']) await home.ready('hubfloor', name);
-    // Now the hub will give each of the two the id that the other one had.
+    // After this the hub will give each of the two the id that the other one had.
     await home.change('hubfloor', 'one', { name: 'South' });
     await home.change('hubfloor', 'other', { name: 'North' });
     for (const name of ['one', 'other']) await home.ready('hubfloor', name);

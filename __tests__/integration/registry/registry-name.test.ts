@@ -1,7 +1,10 @@
 import { registryName } from '../../../operator/kinds/ids';
 import { runPython } from '../../cluster/python-script';
 
-/** The hub's form of every character that its Python knows, as pairs of code point and folded name. */
+/**
+ * Python that prints the hub's folded form of every character that it knows, as pairs of code point and
+ * folded name.
+ */
 const FOLD_ALL = `
 import json, unicodedata
 from homeassistant.helpers.normalized_name_base_registry import normalize_name
@@ -18,7 +21,7 @@ describe('registryName', () => {
     for (const [point, hubs] of folded) {
       const character = String.fromCodePoint(point);
       const ours = registryName(character);
-      // Equal for all characters that fold to it, and for no others.
+      // Ours must be equal for all characters that fold to it in the hub, and for no others.
       const isSame = registryName(hubs) === ours && (toHub.get(ours) ?? hubs) === hubs;
       if (!isSame) wrong.push(`U+${point.toString(16)} ${character}`);
       toHub.set(ours, hubs);

@@ -30,7 +30,7 @@ const update = (id: string, fields: RegistryFields) =>
 const place = { latitude: '52.5200', longitude: '13.4050' };
 const statusOf = async (name: string) => (await home.get('hubzone', name)).status!;
 
-/** What `kubectl hub diff` says of a file with one resource. */
+/** Returns the output of `kubectl hub diff` for a file with one resource. */
 async function preview(resource: Manifest) {
   const folder = await mkdtemp(join(tmpdir(), 'zones-'));
   try {
@@ -52,7 +52,7 @@ async function becomes(id: string, fields: object): Promise<void> {
 }
 
 describe('zones', () => {
-  test('every field arrives, a removed one is that of a new zone, and a rename keeps the id', async () => {
+  test('every field arrives, a removed one gets the default of a new zone, and a rename keeps the id', async () => {
     await home.apply(
       zone('villa', 'school', { name: 'School', ...place, radius: 150, passive: true, icon: 'mdi:school' }),
     );
@@ -79,7 +79,7 @@ describe('zones', () => {
     expect(await withId('school')).toBeUndefined();
   });
 
-  test('a zone that a person made is adopted with its radius, and stays when the resource goes', async () => {
+  test('a user’s zone is adopted with its radius, and stays when the resource is deleted', async () => {
     await create({ name: 'Work', latitude: 52.52, longitude: 13.405, radius: 333, passive: true });
     await home.apply(zone('villa', 'work', { name: 'work', ...place }));
     await home.ready('hubzone', 'work');
@@ -110,7 +110,7 @@ describe('zones', () => {
     expect(await withId('pool')).toMatchObject({ radius: 51 });
   });
 
-  test('nothing is written again while nothing changes, and a restarted operator knows its zone', async () => {
+  test('nothing is written again while nothing changes, and a restarted operator recognizes its zone', async () => {
     await home.apply(zone('villa', 'park', { name: 'Park', ...place }));
     await home.ready('hubzone', 'park');
     await operator.calm();
@@ -126,7 +126,7 @@ describe('zones', () => {
     expect((await inHub()).filter(({ name }) => name === 'Park')).toHaveLength(1);
   });
 
-  test('a zone in the YAML of the hub is named in the condition and by diff, and the resource gets one of its own after it', async () => {
+  test('a zone in the YAML of the hub is named in the condition and by diff, and the resource gets its own after that', async () => {
     const section = 'zone:\n  - name: Cabin\n    latitude: 47.1\n    longitude: 11.2\n';
     await home.apply(configuration('villa', `${DEFAULT_CONFIGURATION}\n${section}`));
     await until('the hub has loaded it', async () => (await yamlZones(client.rest)).length === 1);

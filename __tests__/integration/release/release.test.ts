@@ -15,17 +15,18 @@ const run = async (folder: string, program: string, ...args: string[]) =>
 let root: string;
 let folder: string;
 
-/** The sources as they are in this folder, with the history that a release reads. */
+/** Clones the repository with its history, and copies the files as they are in this folder. */
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'release-'));
-  // Deep: a path that is one level off must not end at the root of the file system, where it is right again.
+  // The folder is deep, so that a path that is one level off does not end at the root of the file system,
+  // where it would work again.
   folder = join(root, 'home', 'of', 'a', 'person');
   await run(repository, 'git', 'clone', '--quiet', '--local', repository, folder);
   const changed = await run(repository, 'git', 'ls-files', '--cached', '--others', '--exclude-standard');
   for (const name of changed.split('\n').filter(Boolean)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await copyFile(join(repository, name), join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error; // removed, and not yet committed
+      if (error.code !== 'ENOENT') throw error; // the file was removed, and that is not committed yet
     });
   }
   for (const name of ['node_modules', 'operator/node_modules'])
@@ -34,7 +35,10 @@ beforeAll(async () => {
 
 afterAll(() => rm(root, { recursive: true, force: true, maxRetries: 10 }));
 
-/** As the Makefile starts it. `make` itself would install the packages of the copy, through the link to them. */
+/**
+ * Runs the release as the Makefile does. `make` itself would install the packages of the copy, through the
+ * link to them.
+ */
 const release = async (version: string, image: string) =>
   (
     await promisify(execFile)('node_modules/.bin/tsx', ['release/index.ts'], {
@@ -46,7 +50,7 @@ const released = async (name: string) => readFile(join(folder, 'build/release', 
 
 describe('make release', () => {
   test(
-    'makes files that are tried one by one, and the same bytes when it is run again',
+    'makes files that are tried one by one, and equal bytes when it is run again',
     async () => {
       expect(await release(VERSION, IMAGE)).toContain(`git tag v${VERSION}`);
       const first = await released('SHA256SUMS');
@@ -70,7 +74,7 @@ describe('make release', () => {
       expect(listed.map((line) => line.split('  ')[1])).toEqual(
         names.filter((name) => name !== 'SHA256SUMS'),
       );
-      // Packages of the bundles: commander is in that of the command line alone.
+      // The packages in a bundle. commander is only in that of the command line.
       const components = async (name: string) =>
         (JSON.parse(await released(name)) as { components: { name: string }[] }).components.map(
           ({ name }) => name,
@@ -80,7 +84,7 @@ describe('make release', () => {
       );
       expect(await components('kubectl-hub.cdx.json')).toContain('commander');
 
-      // Files that are committed with the release.
+      // These files are committed with the release.
       for (const name of ['dist/install.yaml', 'dist/namespaced/install.yaml', 'dist/chart/values.yaml'])
         expect(await readFile(join(folder, name), 'utf8')).not.toContain('registry.invalid');
       expect(await readFile(join(folder, 'README.md'), 'utf8')).toContain(`hub-operator:${VERSION}`);

@@ -66,7 +66,7 @@ const configMap = (name: string, data: Record<string, string>): Manifest => ({
   data,
 });
 
-/** Waits until the watch has brought what others wrote. */
+/** Waits until the watch has delivered the writes of other clients. */
 const caughtUp = (type: ResourceType, name: string) =>
   until(`the cache has the present ${type.kind} ${name}`, async () => {
     const present = await applier.find(type, namespace, name);
@@ -78,7 +78,7 @@ const apply = (manifest: Manifest, ownerReference: ApplyOptions['ownerReference'
   applier.apply<ConfigMap>(builtin.ConfigMap, manifest, { owner, ownerReference });
 
 describe('Applier', () => {
-  test('an equal object is not sent again, also not by a new process', async () => {
+  test('an equal object is not sent again, not even by a new process', async () => {
     const first = await apply(configMap('equal', { a: '1' }));
     await apply(configMap('equal', { a: '1' }));
     await caughtUp(builtin.ConfigMap, 'equal');
@@ -133,7 +133,7 @@ describe('Applier', () => {
     expect(present?.spec.selector).toEqual({ app: 'test' });
   });
 
-  test('a workload whose values the server writes in its own way settles, also while its status changes', async () => {
+  test('a workload whose values the server normalizes settles, also while its status changes', async () => {
     const labels = { app: 'settles' };
     const resources = { requests: { cpu: '1000m', memory: '1024Mi' } };
     const workload: Manifest = {
@@ -158,7 +158,7 @@ describe('Applier', () => {
       kind: 'StatefulSet',
       metadata: { name: 'settles', namespace, annotations },
     });
-    // The controller of the StatefulSet writes the status, and with it the resource version.
+    // The StatefulSet's controller writes the status, which changes the resource version.
     await until('its controller has seen it', async () => {
       const present = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, 'settles');
       return (
@@ -166,7 +166,7 @@ describe('Applier', () => {
         present?.status?.currentRevision
       );
     });
-    // The controller may write once more between two looks.
+    // The controller may write once more between two reads.
     await until('the second of two applies sends nothing', async () => {
       await caughtUp(builtin.StatefulSet, 'settles');
       await workloadApply();
@@ -175,7 +175,8 @@ describe('Applier', () => {
       expect(sent).toEqual([]);
       return true;
     });
-    // A new process asks once, which changes nothing; its controller may write once more between the two looks.
+    // A new process sends one request, which changes nothing. The controller may write once more between the
+    // two reads.
     await until('a new process leaves it as it is', async () => {
       const before = await workloadApply();
       applier = new Applier(cluster, cache, GROUP);
@@ -290,14 +291,14 @@ describe('Applier', () => {
     expect(owners(created)).toEqual([owner.metadata.uid]);
   });
 
-  test('fields are ours under one name, and a wrong field is refused', async () => {
+  test('fields are owned under one name, and a wrong field is refused', async () => {
     const made = await apply(configMap('named', { a: '1' }));
     const managers = (made.metadata as { managedFields?: { manager: string }[] }).managedFields;
     expect(managers?.map(({ manager }) => manager)).toEqual([FIELD_MANAGER]);
     await expect(apply({ ...configMap('named', {}), typo: true })).rejects.toThrow(/typo/);
   });
 
-  test('the version that ran on a claim is recorded by a manager of its own, and an apply keeps it', async () => {
+  test('the version that ran on a claim is recorded by a separate manager, and an apply keeps it', async () => {
     const claim = (ours: string): Manifest => ({
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
@@ -323,7 +324,7 @@ describe('Applier', () => {
       `${FIELD_MANAGER}-ran-version`,
     ]);
 
-    // A higher one replaces it, a lower one does not, and what others wrote stays.
+    // A higher version replaces it, a lower one does not, and fields of other clients stay.
     await applyAs(cluster, 'user', builtin.PersistentVolumeClaim, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

@@ -38,7 +38,7 @@ async function events(name: string): Promise<EventList['items']> {
 }
 
 describe('EventRecorder', () => {
-  test('an event is found at its object, and a repetition is counted on it', async () => {
+  test('an event is found at its object, and a repetition increments its count', async () => {
     const record = recorder();
     for (let time = 0; time < 3; time++) {
       record.record(floor, {

@@ -24,7 +24,7 @@ const read = (name: string) => cluster.find<CustomResource>(floors, namespace, n
 const remove = (name: string) =>
   cluster.request<CustomResource>({ method: 'DELETE', path: pathOf(floors, namespace, name) });
 
-/** Another controller's, put there as it likes: the whole list, as `kubectl edit` does. */
+/** Sets the whole list of finalizers, as another controller or `kubectl edit` may do. */
 const set = (name: string, finalizers: readonly string[]) =>
   cluster.request<CustomResource>({
     method: 'PATCH',
@@ -37,7 +37,7 @@ const set = (name: string, finalizers: readonly string[]) =>
 const addTo = async (resource: CustomResource): Promise<CustomResource> => (await finalizer.add(resource))!;
 
 describe('Finalizer', () => {
-  test('comes and goes beside that of another controller, and changes nothing else', async () => {
+  test('is added and removed beside that of another controller, and changes nothing else', async () => {
     const before = await create('beside');
     await set('beside', [THEIRS]);
     const added = await addTo(before);
@@ -52,23 +52,23 @@ describe('Finalizer', () => {
     expect(await read('beside')).toBeUndefined();
   });
 
-  test('the last one lets the object go', async () => {
+  test('the last one releases the object', async () => {
     const added = await addTo(await create('last'));
     await remove('last');
     await finalizer.release(added);
     expect(await read('last')).toBeUndefined();
   });
 
-  test('is removed even if another field manager owns it as well', async () => {
+  test('is removed even if another field manager owns it too', async () => {
     const added = await addTo(await create('twice'));
-    await set('twice', [THEIRS, OURS]); // kubectl edit of the list makes the editor an owner of each entry
+    await set('twice', [THEIRS, OURS]); // `kubectl edit` of the list makes the editor an owner of each entry
     await remove('twice');
     const left = await finalizer.release(added);
     expect(left?.metadata.finalizers).toEqual([THEIRS]);
     await set('twice', []);
   });
 
-  test('releasing what is gone is done, and makes nothing new', async () => {
+  test('releasing an object that is gone succeeds, and creates nothing', async () => {
     const added = await addTo(await create('gone'));
     await remove('gone');
     await finalizer.release(added);
@@ -76,7 +76,7 @@ describe('Finalizer', () => {
     expect(await read('gone')).toBeUndefined();
   });
 
-  test('neither call touches another object that took the name', async () => {
+  test('neither call touches another object that has taken the name', async () => {
     const before = await create('recreated');
     await remove('recreated');
     const fresh = await addTo(await create('recreated'));
@@ -85,7 +85,7 @@ describe('Finalizer', () => {
     expect(await read('recreated')).toEqual(fresh);
   });
 
-  test('is not added to what is deleted or being deleted', async () => {
+  test('is not added to an object that is deleted or being deleted', async () => {
     const deleted = await create('deleted');
     await remove('deleted');
     expect(await finalizer.add(deleted)).toBeUndefined();

@@ -4,7 +4,7 @@ import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiClient } from '../../../operator/runtime/api-client';
 import { applyAs } from '../../cluster/admin-cluster';
 
-/** A kind of ours without an operator that works it: the tests are its controller. */
+/** One of our kinds without an operator that reconciles it: the tests are its controller. */
 export const floors: ResourceType = {
   group: API_GROUP,
   version: API_VERSION,
@@ -19,7 +19,7 @@ const floor = (namespace: string, name: string) => ({
   spec: { hubRef: { name: 'nowhere' }, name },
 });
 
-/** Creates a floor, as its user does. */
+/** Creates a floor, as a user does. */
 export function createFloor(cluster: ApiClient, namespace: string, name: string): Promise<CustomResource> {
   return applyAs<CustomResource>(cluster, 'user', floors, floor(namespace, name));
 }

@@ -27,7 +27,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map((informer) => informer.stop()));
 });
 
-/** An informer that has its first list, and its events since. */
+/** Starts an informer. Resolves when it has its first list, and records its events. */
 async function follow(type: ResourceType, options: Partial<InformerOptions<ConfigMap>> = {}) {
   const told: string[] = [];
   const informer = new Informer<ConfigMap>({
@@ -59,14 +59,15 @@ const remove = (type: ResourceType, name: string) =>
 
 const heard = (told: readonly string[], news: string) => until(`${news} is told`, () => told.includes(news));
 
-/** How the API server was asked for the first list. */
+/** Records the requests for the first list. */
 function recorded(refuse: (request: ApiRequest) => boolean = () => false) {
   const cluster = adminCluster();
   const seen: string[] = [];
   const [request, stream] = [cluster.request.bind(cluster), cluster.stream.bind(cluster)];
   cluster.request = (each) => {
     seen.push(each.query?.['continue'] ? 'next page' : 'first page');
-    return request({ ...each, query: { ...each.query, limit: 10 } }); // smaller, so that there are several
+    // small pages, so that there are several
+    return request({ ...each, query: { ...each.query, limit: 10 } });
   };
   cluster.stream = (each) => {
     seen.push(each.query?.['sendInitialEvents'] ? 'watch with list' : 'watch');
@@ -78,7 +79,7 @@ function recorded(refuse: (request: ApiRequest) => boolean = () => false) {
 }
 
 describe('Informer', () => {
-  test('streams the first list and tells each change once', async () => {
+  test('streams the first list and reports each change once', async () => {
     await put('present', { a: '1' }, { test: 'stream' });
     const { cluster, seen } = recorded();
     const { told, names, informer } = await follow(builtin.ConfigMap, {
@@ -94,7 +95,7 @@ describe('Informer', () => {
     expect(informer.store.get(objectKey('ConfigMap', namespace, 'present'))?.data).toEqual({ a: '2' });
     await remove(builtin.ConfigMap, 'new');
     await heard(told, 'deleted new');
-    await put('present', { a: '2' }, {}); // it leaves the selection
+    await put('present', { a: '2' }, {}); // the object leaves the selection
     await heard(told, 'deleted present');
     expect(names()).toEqual([]);
     expect(told).toHaveLength(5);
@@ -111,7 +112,7 @@ describe('Informer', () => {
     expect(seen).toEqual(['watch with list', 'first page', 'next page', 'next page', 'watch']);
   });
 
-  test('of Secrets knows the metadata alone, and hears of every change of their contents', async () => {
+  test('of Secrets knows only the metadata, and reports every change of their contents', async () => {
     const secret = (password: string) =>
       applyAs(cluster(), 'user', builtin.Secret, {
         apiVersion: 'v1',
@@ -151,7 +152,7 @@ describe('Informer', () => {
     expect(metadata.annotations).toEqual({ kept: 'yes' });
   });
 
-  test('the answer to a write is reported at once and once, including concurrent changes of other clients', async () => {
+  test('the answer to a write is reported immediately and once, including concurrent changes of other clients', async () => {
     await put('learned', { a: '1' }, { test: 'written' });
     const { told, informer } = await follow(builtin.ConfigMap, { labelSelector: 'test=written' });
     const answer = await put('learned', { a: '2' }, { test: 'written' });

@@ -3,8 +3,8 @@ import { automation, Home } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { applyExternalHub, StandInHub } from '../../cluster/stand-in-hub';
 
-// A user who may create automations can store some with a million values: the operator, with the memory that it ships with, goes on
-// with those of others, also after a restart, when it lists all of them.
+// A user who may create automations can store some with a million values. The operator, with its shipped
+// memory limit, continues to serve others, also after a restart, when it lists all of them.
 
 const LARGE = 6;
 let home: Home;
@@ -31,7 +31,7 @@ async function isHandled(name: string): Promise<void> {
 }
 
 test('automations of 1.4 MiB are InvalidSpec, and others are served, also after a restart', async () => {
-  // An item is an object: the items in it have no schema.
+  // The outer item is an object, whose own items have no schema.
   const actions = [{ x: Array.from({ length: 450_000 }, () => ({})) }];
   const names = Array.from({ length: LARGE }, (_, index) => `large-${index}`);
   for (const name of names) await home.apply(automation('villa', name, { actions }));

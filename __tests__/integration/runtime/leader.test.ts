@@ -25,7 +25,7 @@ class Candidate {
       namespace,
       leaseName: 'lease',
       podName,
-      // Longer than an API server is late on a machine that has more to do: none loses the lease.
+      // Longer than an API server is late on a busy machine, so that no one loses the lease.
       leaseDuration: 120_000,
       renewDeadline: 90_000,
       retryPeriod: 300,
@@ -40,7 +40,7 @@ class Candidate {
   }
 }
 
-test('of many who begin at once one leads; when it goes the next one does, and never two', async () => {
+test('of many that begin at the same time one leads; when it ends the next one does, and never two', async () => {
   const candidates = ['a', 'b', 'c', 'd'].map((podName) => new Candidate(podName));
   const ends = candidates.map((candidate) => candidate.run());
   const leaders = () => candidates.filter(({ leading }) => leading);
@@ -60,7 +60,7 @@ test('of many who begin at once one leads; when it goes the next one does, and n
 describe('two processes', () => {
   const leads = async (operator: TestOperator) => (await operator.log()).includes('"became leader"');
 
-  /** Two operators, of which the first one leads and the second one is warm. */
+  /** Starts two operators: the first leads and the second is on standby. */
   async function pair(
     settings: Readonly<Record<string, string>> = {},
   ): Promise<[TestOperator, TestOperator]> {
@@ -75,7 +75,7 @@ describe('two processes', () => {
     return [one, two];
   }
 
-  /** Resolves with the holder of the lease at the end of the first, once the second leads. */
+  /** Resolves when the second operator leads, with the holder of the lease at the end of the first. */
   async function handOver(one: TestOperator, two: TestOperator): Promise<string> {
     expect(await one.ended).toBe(0);
     const lease = await new Home('hub-operator').get('lease', one.namespace);
@@ -83,7 +83,7 @@ describe('two processes', () => {
     return (lease.spec['holderIdentity'] as string | undefined) ?? '';
   }
 
-  test('a graceful stop releases the lease, so that the second need not wait for its end', async () => {
+  test('a graceful stop releases the lease, so that the second need not wait for its expiry', async () => {
     const [one, two] = await pair();
     one.signal('SIGTERM');
     expect(await handOver(one, two)).not.toMatch(/^one_/);
@@ -138,10 +138,11 @@ describe('two processes', () => {
           },
         },
       );
-      // In the moment in which a reconcile asks the hub: its request has all of its time left.
+      // The signal comes at the moment when a reconcile sends its request to the hub, so that the whole
+      // timeout of the request is left.
       const signalled = new Promise<void>((resolve) => {
         asked = () => {
-          asked = () => undefined; // a second signal would end it at once
+          asked = () => undefined; // a second signal would end the operator immediately
           one.signal('SIGTERM');
           resolve();
         };
@@ -151,7 +152,7 @@ describe('two processes', () => {
       const lines = (await one.log()).split('\n');
       const stopping = lines.findIndex((line) => line.includes('received signal, stopping operator'));
       expect(stopping).toBeGreaterThan(0);
-      // The request of the leader would have ended by that.
+      // The request of the leader would have timed out by then.
       expect(lines.slice(stopping).join('\n')).not.toContain('no answer within');
     } finally {
       silent.close();

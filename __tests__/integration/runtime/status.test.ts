@@ -36,7 +36,7 @@ const ours = (fields: CommonStatus = {}) => ({
   ...fields,
 });
 
-/** Another controller that writes a condition of its own, by server-side apply. */
+/** Writes a condition as another controller, by server-side apply. */
 const applyTheirs = (
   name: string,
   ...conditions: Omit<ReturnType<typeof condition>, 'observedGeneration'>[]
@@ -55,20 +55,20 @@ const applyTheirs = (
   );
 
 describe('StatusWriter', () => {
-  test('leaves the generation alone and answers with what was written', async () => {
+  test('does not change the generation and answers with the written object', async () => {
     const before = await create('plain');
     const after = await writer.write(before, () => ours());
     expect(after.metadata.generation).toBe(before.metadata.generation);
     expect(after.status).toEqual(ours());
   });
 
-  test('what does not differ is not written', async () => {
+  test('an equal status is not written', async () => {
     const first = await writer.write(await create('equal'), () => ours());
     const second = await writer.write(first, (status) => ({ ...status, ...ours() }));
     expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
   });
 
-  test('a field that is left out, or null, goes', async () => {
+  test('a field that is left out, or null, is removed', async () => {
     const first = await writer.write(await create('smaller'), () =>
       ours({ appliedHash: 'x', adopted: true }),
     );
@@ -76,7 +76,7 @@ describe('StatusWriter', () => {
     expect((await read('smaller'))?.status).toEqual(ours());
   });
 
-  test('the condition of another controller is theirs: to change, and to take away', async () => {
+  test('the condition of another controller is its own to change and to remove', async () => {
     const name = 'foreign';
     const first = await writer.write(await create(name), () => ours());
     let present = withoutForeignConditions(await applyTheirs(name, condition('Backup')));
@@ -86,7 +86,8 @@ describe('StatusWriter', () => {
     }));
     expect(typesOf(present)).toEqual(['Ready']);
     expect(typesOf(await read(name))).toEqual(['Backup', 'Ready']);
-    await applyTheirs(name, condition('Backup', 'False')); // would be a conflict if we had taken it over
+    // would be a conflict if the operator had taken it over
+    await applyTheirs(name, condition('Backup', 'False'));
     await applyTheirs(name);
     expect(typesOf(await read(name))).toEqual(['Ready']);
     expect(first.metadata.uid).toBe(present.metadata.uid);
@@ -119,7 +120,7 @@ describe('StatusWriter', () => {
     expect(typesOf(await read(name))).toEqual(['Type0', 'Type1', 'Type2', 'Type3']);
   });
 
-  test('another resource that took the name, and one that is gone, are left alone', async () => {
+  test('another resource that has taken the name, and one that is gone, are left alone', async () => {
     const before = await create('recreated');
     await cluster.request({ method: 'DELETE', path: pathOf(floors, namespace, 'recreated') });
     expect(await writer.write(before, () => ours())).toBe(before);

@@ -75,7 +75,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** All that a program can see of how it was started. */
+/** Python that prints everything a program can see of the way in which it was started. */
 const SEEN = `
 import contextlib, json, os, signal, sys, tempfile, threading, time
 
@@ -99,7 +99,7 @@ print(json.dumps({
 const ENDLESS = 'import time\nprint("up", flush=True)\ntime.sleep(99999)';
 
 describe('ForkServer', () => {
-  test('a script and a file run in it as in processes of their own', async () => {
+  test('a script and a file run in it as in separate processes', async () => {
     const address = await (await newServer()).address();
     expect(address).toBeDefined();
     const file = join(directory, 'seen.py');
@@ -117,7 +117,7 @@ describe('ForkServer', () => {
     }
   });
 
-  test('SIGTERM, the end of the parent and the death of tether end a program with all that it started', async () => {
+  test('SIGTERM, the end of the parent and the death of tether end a program with all processes that it started', async () => {
     const address = await (await newServer()).address();
     const file = join(directory, 'started');
     const code = `import subprocess, sys\nprint(subprocess.Popen(["sleep", "99999"]).pid, file=open(sys.argv[1], "w"), flush=True)\n${ENDLESS}`;
@@ -141,7 +141,7 @@ describe('ForkServer', () => {
     }
   });
 
-  test('its end is that of its programs, and the next ones are processes of their own', async () => {
+  test('its end is that of its programs, and later programs are separate processes', async () => {
     const server = await newServer();
     const address = await server.address();
     const running = script(address, ENDLESS);

@@ -7,7 +7,7 @@ import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { until } from '../../cluster';
 
-// `make sandbox` as a person starts it, twice beside each other.
+// `make sandbox` as a developer starts it, twice at the same time.
 
 interface Run {
   readonly process: ChildProcess;
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const started: ChildProcess[] = [];
 
 afterAll(async () => {
-  for (const cli of started) cli.kill('SIGKILL'); // its sandbox ends with it
+  for (const cli of started) cli.kill('SIGKILL'); // ends the sandbox too
   await rm(runs, { recursive: true, force: true, maxRetries: 10 });
 });
 
@@ -43,7 +43,7 @@ async function start(): Promise<Run> {
   return { process: cli, directory: dirname(dirname(kubeconfig)), port };
 }
 
-/** The commands of all processes that have to do with the run; they all name its directory. */
+/** Returns the commands of all processes of the run, which all contain the name of its directory. */
 async function processesOf(run: Run): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'args=']);
   return stdout.split('\n').filter((line) => line.includes(run.directory));
@@ -57,7 +57,7 @@ function answers({ port }: Run): Promise<boolean> {
 }
 
 describe('the lifetime of a sandbox', () => {
-  test('two run side by side; a killed one leaves no process and no port, Ctrl-C not even its data', async () => {
+  test('two run side by side; a killed one leaves no process and no port, and Ctrl-C also leaves no data', async () => {
     const [killed, interrupted] = await Promise.all([start(), start()]);
     expect(await processesOf(killed)).not.toEqual([]);
 
@@ -69,17 +69,17 @@ describe('the lifetime of a sandbox', () => {
     const written = JSON.parse(await readFile(join(runs, 'run.json'), 'utf8')) as { pid: number };
     interrupted.process.kill('SIGINT');
     expect(await once(interrupted.process, 'exit')).toEqual([0, null]);
-    // The kernel may still be clearing away the last of them.
+    // The kernel may still be removing the last of them.
     await until('nothing of the other one runs', async () => (await processesOf(interrupted)).length === 0);
     expect(await answers(interrupted)).toBe(false);
     await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');
-    // The first of the two wrote it; the one that was killed could not remove its own.
+    // The first of the two wrote `run.json`; the one that was killed could not remove its own file.
     const left = [written.pid === killed.process.pid ? 'run.json' : `${basename(killed.directory)}.json`];
     expect((await readdir(runs)).filter((name) => name.endsWith('.json'))).toEqual(left);
   });
 
   test.each(['Starting the cluster: started', 'Ctrl-C stops it'])(
-    'Ctrl-C in a terminal, which every process there gets, leaves nothing after “%s”',
+    'Ctrl-C in a terminal, which sends the signal to every process there, leaves nothing after “%s”',
     async (moment) => {
       const own = join(runs, `terminal-${moment.length}`);
       const make = spawn('make', ['--no-print-directory', 'sandbox'], {
@@ -103,7 +103,7 @@ describe('the lifetime of a sandbox', () => {
   test('data and logs of a `make run` that failed stay', async () => {
     const bin = join(runs, 'bin');
     await mkdir(bin);
-    // Every command but the question for its version fails.
+    // A kubectl that fails for every command except `version`.
     await writeFile(join(bin, 'kubectl'), '#!/bin/sh\n[ "$1" = version ] || { cat > /dev/null; exit 1; }\n', {
       mode: 0o755,
     });

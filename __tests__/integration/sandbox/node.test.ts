@@ -5,7 +5,7 @@ import { URL_ANNOTATION } from '../../../sandbox/node/names';
 import { freshNamespace, kubectl, mustKubectl, sandboxDirectory, until } from '../../cluster';
 import { getObject, listObjects, patchObject } from '../../cluster/api';
 
-// The development node, seen from outside: with kubectl, over HTTP, and on the disk.
+// Tests the development node from outside: with kubectl, over HTTP, and on the disk.
 
 let namespace: string;
 beforeAll(async () => {
@@ -166,7 +166,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
       `${namespace}_hub-0_${first.metadata?.uid}`,
       'hub.pid',
     );
-    // A busy machine may have let its startup probe end it before.
+    // On a busy machine the startup probe may have restarted it before.
     const restarts = (await podNamed('hub-0')).status!.containerStatuses![0]!.restartCount;
     process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
     await until('the hub was restarted and is ready', async () => {
@@ -189,7 +189,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     });
   });
 
-  test('a changed ConfigMap reaches a volume late, and at once when the pod itself changes; a subPath never', async () => {
+  test('a changed ConfigMap reaches a volume late, and immediately when the pod itself changes; a subPath never', async () => {
     const volumes = [{ name: 'data', configMap: { name: 'page' } }];
     const frozen = {
       ...server(),
@@ -230,7 +230,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     };
     let round = 0;
     let nudges = 0;
-    // Once more when this process was too late with its nudge.
+    // Repeated when this process was too late to touch the pod.
     await until('the nudged pod has the new page seconds before the other one', async () => {
       const page = `new ${++round}`;
       await apply(configMap('page', { 'index.html': page }));
@@ -246,7 +246,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     expect(readFileSync(subPath, 'utf8')).toBe('old');
   });
 
-  test('what is missing is waited for, and named', async () => {
+  test('a missing object is waited for, and named', async () => {
     const env = [{ name: 'TOKEN', valueFrom: { secretKeyRef: { name: 'late', key: 'token' } } }];
     const printing = { ...python('import os; print(os.environ["TOKEN"], flush=True)'), env };
     await apply(
@@ -295,7 +295,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     );
   });
 
-  test('what the node does not know it refuses, naming the field', async () => {
+  test('an unsupported field is refused by name', async () => {
     const main = { ...server(), livenessProbe: { grpc: { port: 9000 } } };
     await apply(pod('odd', { containers: [main], volumes: [{ name: 'data', emptyDir: {} }] }));
     const waiting = await until('the pod is refused', async () => {
@@ -308,8 +308,9 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
     });
   });
 
-  test('failures: an init container is tried again, a container that fails its liveness probe is restarted', async () => {
-    // Fails at first: the file that it makes tells the second run that it is not the first.
+  test('failures: an init container is retried, and a container that fails its liveness probe is restarted', async () => {
+    // The container fails the first time. The file that it makes tells the second run that it is not the
+    // first.
     const init: V1Container = {
       name: 'init',
       image: 'hub',
@@ -333,7 +334,7 @@ open(termination, 'w').write('prepared by ' + os.environ['POD'])`;
         volumes: [{ name: 'data', emptyDir: {} }],
       }),
     );
-    // The second run may begin before the test reads the status; what came before it stays.
+    // The second run may begin before the test reads the status, but lastState is kept.
     const crash = await until('the init container has failed and backed off', async () => {
       const [status] = (await podNamed('failing')).status?.initContainerStatuses ?? [];
       return status?.lastState?.terminated;
@@ -360,7 +361,7 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
     const volumes = [{ name: 'data', persistentVolumeClaim: { claimName: 'words' } }];
     const tcp = { ...main, readinessProbe: { tcpSocket: { port: 8123 }, periodSeconds: 1 } };
     const ending = () =>
-      // Time enough for a process on a machine that has more to do.
+      // Enough time for a process on a busy machine.
       pod('ending', { containers: [tcp], volumes, terminationGracePeriodSeconds: 120 });
     await apply(claim('words', '1Gi'), service('ending'), ending());
     await ready('ending');
@@ -380,7 +381,7 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
     await until('nothing listens any more', async () => !(await answers(url)));
   });
 
-  test('a pod with all that is harmless, and a sidecar that ends after the rest', async () => {
+  test('a pod with all harmless fields, and a sidecar that ends after the other containers', async () => {
     const resources = { requests: { cpu: '10m', memory: '16Mi' }, limits: { memory: '64Mi' } };
     const securityContext = { runAsNonRoot: true, runAsUser: 1000, allowPrivilegeEscalation: false };
     const mounted = { resources, securityContext, volumeMounts: [{ name: 'data', mountPath: '/data' }] };
@@ -406,7 +407,7 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
         initContainers: [sidecar],
         containers: [main],
         restartPolicy: 'OnFailure',
-        // A process that gets no processor for longer is killed, and does not end with 143.
+        // A process that gets no processor time for longer is killed, and does not end with 143.
         terminationGracePeriodSeconds: 120,
         hostNetwork: true,
         dnsPolicy: 'ClusterFirstWithHostNet',
@@ -435,7 +436,7 @@ http.server.HTTPServer(('127.0.0.1', int(os.environ['SETUP_PORT'])), http.server
     });
   });
 
-  test('a claim that asks for more gets it', async () => {
+  test('a claim that requests a larger size gets it', async () => {
     await apply(claim('growing', '1Gi'));
     const capacity = async () =>
       (await read<{ status?: { phase?: string; capacity?: { storage: string } } }>('pvc', 'growing')).status

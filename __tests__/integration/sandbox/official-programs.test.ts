@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true, maxRetries: 10 });
 });
 
-/** The programs with an empty cache, which is not that of other tests. */
+/** Returns the programs with an empty cache, separate from that of other tests. */
 async function provided() {
   Object.assign(process.env, releases.environment, { HUB_OPERATOR_CACHE: join(folder, 'cache') });
   try {
@@ -38,7 +38,7 @@ async function provided() {
 }
 
 (isOfficial ? describe : describe.skip)('controlPlanePrograms', () => {
-  test('takes the official programs, with which a control plane starts, and downloads them once', async () => {
+  test('downloads the official programs once, and a control plane starts with them', async () => {
     const program = await provided();
     expect(await readdir(join(folder, 'cache'))).toEqual([expect.stringMatching(/^kubernetes-/)]);
     const plane = await ControlPlane.start(program, join(folder, 'cluster'));

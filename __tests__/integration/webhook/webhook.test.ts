@@ -28,7 +28,7 @@ import {
 } from '../../cluster/home';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// The registration, the Secret and the roles are those of dist/, so this is the only file that uses them.
+// The registration, the Secret and the roles are those of dist/, so no other test file may use them.
 
 const HOST = '127.0.0.1';
 const OPERATOR_NAMESPACE = 'hub-operator';
@@ -87,11 +87,11 @@ function apply(manifest: Manifest, ...flags: readonly string[]) {
 }
 
 /**
- * The answer of the API server to an apply that the webhook refuses or warns of. The API server admits an object
- * silently when a busy machine does not answer within the timeout of the registration: then it is asked again.
- *
- * @param make the object of an attempt, with another spec each time: of one that is stored already there is nothing to
- * say
+ * Returns the answer of the API server to an apply that the webhook refuses or warns of. On a busy machine
+ * the webhook may miss the timeout of its registration, and the API server admits the object silently. Then
+ * the apply is repeated.
+ * @param make returns the object of an attempt, with another spec each time, because an unchanged object gets
+ * no warning
  */
 function answered(
   make: (attempt: string) => Manifest | string,
@@ -109,7 +109,7 @@ function answered(
 
 const isWarned = ({ stderr }: KubectlResult) => stderr.startsWith('Warning:');
 
-/** Why the API server refused it; undefined: it was admitted. */
+/** Returns why the API server refused the object, or undefined when it was admitted. */
 async function refusal(work: Promise<unknown>): Promise<string | undefined> {
   try {
     await work;
@@ -127,14 +127,17 @@ const trustedAuthorities = async (): Promise<string> => {
   return Buffer.from(webhooks[0].clientConfig.caBundle ?? '', 'base64').toString('utf8');
 };
 
-/** The fingerprint of the certificate in the Secret; undefined: that has none. */
+/** Returns the fingerprint of the certificate in the Secret, or undefined when the Secret has none. */
 async function storedCertificate(): Promise<string | undefined> {
   const { data } = (await getObject('secret', OPERATOR_NAMESPACE, WEBHOOK.secret)) as Stored;
   const pem = Buffer.from(data?.['tls.crt'] ?? '', 'base64');
   return pem.includes('BEGIN') ? new X509Certificate(pem).fingerprint256 : undefined;
 }
 
-/** The fingerprint of the certificate that a replica serves. @throws Error it is not trusted, or is not valid */
+/**
+ * Returns the fingerprint of the certificate that a replica serves.
+ * @throws Error the certificate is not trusted, or not valid
+ */
 async function servedCertificate(port: number): Promise<string> {
   const socket = connect({ host: HOST, port, ca: await trustedAuthorities() });
   try {
@@ -145,7 +148,10 @@ async function servedCertificate(port: number): Promise<string> {
   }
 }
 
-/** Sends a review to a replica as the API server does. @throws Error its certificate is not trusted */
+/**
+ * Sends a review to a replica as the API server does.
+ * @throws Error the certificate of the replica is not trusted
+ */
 async function review(port: number, object: Manifest): Promise<{ allowed: boolean }> {
   const ca = await trustedAuthorities();
   const { apiVersion, kind, metadata } = object;
@@ -178,13 +184,13 @@ describe('webhook', () => {
       ['HubAutomation', automation],
       ['HubScene', scene],
       ['HubScript', script],
-    ])('of a %s is refused with the field, the other resource and the way out', async (kind, make) => {
+    ])('of a %s is refused with the field, the other resource and the remedy', async (kind, make) => {
       await home.apply(make('villa', 'first', { id: 'porch' }));
       await untilSeen(make('villa', 'second', { id: 'porch' }));
       const { stderr } = await until('it is refused', async () => {
         const answer = await apply(make('villa', 'second', { id: 'porch' }));
         if (answer.code !== 0) return answer;
-        await home.delete(kind, 'second'); // the webhook was not in time
+        await home.delete(kind, 'second'); // the webhook did not answer in time
         return undefined;
       });
       expect(stderr).toBe(
@@ -201,14 +207,14 @@ describe('webhook', () => {
         patchObject('HubAutomation', namespace, 'cellar', { spec: { id } });
       const refused = await until('it is refused', async () => {
         const why = await refusal(change('attic'));
-        if (why === undefined) await change(null); // the webhook was not in time
+        if (why === undefined) await change(null); // the webhook did not answer in time
         return why;
       });
       expect(refused).toContain('HubAutomation attic has the id attic in the Hub villa already');
       await patchObject('HubAutomation', namespace, 'cellar', { spec: { alias: 'The cellar' } });
     });
 
-    test('is given up by a resource that is deleted', async () => {
+    test('is released by a resource that is deleted', async () => {
       await home.apply(automation('villa', 'former', { id: 'given_up' }));
       await untilSeen(automation('villa', 'next', { id: 'given_up' }));
       await deleteObject('HubAutomation', namespace, 'former');
@@ -236,7 +242,7 @@ describe('webhook', () => {
       });
     });
 
-    test('of two that are created at once is refused, or found by the reconciliation of the later one', async () => {
+    test('of two that are created at the same time is refused, or found when the later one is reconciled', async () => {
       const createPair = async (id: string) => {
         const names = ['a', 'b'].map((name) => `${name}-${id.replaceAll('_', '-')}`);
         const refusals = await Promise.all(
@@ -244,7 +250,8 @@ describe('webhook', () => {
         );
         return names.filter((_, index) => refusals[index] === undefined);
       };
-      // The API server asks about both before it has stored one: then the webhook knows of neither.
+      // The API server may call the webhook for both before it has stored one. Then the webhook knows of
+      // neither.
       let both: readonly string[] | undefined;
       for (let index = 0; !both && index < 50; index++) {
         const stored = await createPair(`at_once_${index}`);
@@ -264,7 +271,7 @@ describe('webhook', () => {
         const reason = (await home.condition('HubAutomation', earlier!.name))?.reason;
         return reason !== undefined && reason !== 'DuplicateId';
       });
-      // Neither is refused a change that keeps its id.
+      // A change of either is admitted if it keeps the id.
       for (const { name } of [earlier!, later!])
         await patchObject('HubAutomation', namespace, name, { spec: { alias: 'Changed' } });
     });
@@ -359,7 +366,7 @@ describe('webhook', () => {
       await isCalled();
     });
 
-    test('a CA that was removed from the registration is written again, and nothing else of it', async () => {
+    test('a CA that was removed from the registration is written again, and no other field', async () => {
       await mustKubectl([
         'patch', REGISTRATION, WEBHOOK.configuration, '--type=json',
         '--patch=[{"op":"remove","path":"/webhooks/0/clientConfig/caBundle"},{"op":"replace","path":"/webhooks/0/timeoutSeconds","value":3}]',
@@ -401,14 +408,14 @@ describe('webhook', () => {
   });
 
   describe('replicas', () => {
-    test('the one that is not the leader refuses a duplicate as well', async () => {
+    test('the one that is not the leader also refuses a duplicate', async () => {
       await home.apply(automation('villa', 'both', { id: 'both' }));
       for (const port of ports)
         await until('it is refused', async () => {
           const { allowed } = await review(port, automation('villa', 'other', { id: 'both' }));
           return !allowed;
         });
-      // At most one of them is the leader, though it need not be the first one on a busy machine.
+      // At most one of them is the leader, which on a busy machine need not be the first one.
       expect((await review(ports[1], automation('villa', 'other', { id: 'free_again' }))).allowed).toBe(true);
     });
 
@@ -430,7 +437,7 @@ describe('webhook', () => {
   });
 });
 
-/** Resolves when the webhook knows the one that this would be a duplicate of. */
+/** Resolves when the webhook knows the resource of which this would be a duplicate. */
 function untilSeen(duplicate: Manifest): Promise<true> {
   return until('the cache of the webhook has it', async () => !(await review(ports[0], duplicate)).allowed);
 }

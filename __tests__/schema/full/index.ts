@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { GROUP_VERSION } from '../../../operator/kinds/group';
 import { readManifests } from '../../../manifests/read-manifests';
 
-/** A resource with every field of its kind filled in, valid as it stands: `hub` is that of `hub.yaml`. */
+/** A valid resource with every field of its kind. `hub` is the content of `hub.yaml`. */
 export interface Sample {
   readonly apiVersion: string;
   readonly kind: string;
@@ -42,7 +42,7 @@ function withHubId(sample: Sample): Sample {
   return { ...sample, spec: { ...spec, hubId: '1699999999999' } };
 }
 
-/** Selectors of a device that exclude that of the sample, by their field. */
+/** Alternative selectors of a device, which exclude the one of the sample, by field. */
 const otherDevices: Readonly<Record<string, object>> = {
   connection: { connection: { type: 'mac', value: 'AA:BB:CC:DD:EE:FF' } },
   serialNumber: { serialNumber: 'SN-1' },
@@ -54,7 +54,7 @@ interface Selecting {
   readonly entityId?: string;
 }
 
-/** The sample of a HubEntity or HubDevice with the selector that the path leads into. */
+/** Returns the sample of a HubEntity or HubDevice with the selector that contains the path. */
 function withSelector(sample: Sample, path: string): Sample {
   const { entityId, ...spec } = sample.spec as Selecting;
   const [, , first = '', second = ''] = path.split('.');
@@ -77,8 +77,8 @@ function withSelector(sample: Sample, path: string): Sample {
 }
 
 /**
- * The full sample of a kind in which the path is: a Hub is either run by the operator or external, never both, `hubId` stands
- * instead of `id`, and one selector instead of another.
+ * Returns the full sample of a kind that contains the path. Some fields exclude others: a Hub is either run
+ * by the operator or external, `hubId` replaces `id`, and there is one selector at a time.
  */
 export function fullSample(kind: string, path = ''): Sample {
   if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;

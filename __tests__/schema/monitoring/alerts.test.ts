@@ -4,9 +4,9 @@ import { alerts } from '../../../manifests/monitoring/alerts';
 import { ruleFile } from '../../../manifests/monitoring/objects';
 import { evaluateRules, type RulesAnswer, type Series } from '../../../sandbox/checks';
 
-/** Every alert in the engine of Prometheus, with series that make it fire and with series that are almost do. */
+/** Every alert in the engine of Prometheus, with series that make it fire and with series that almost do. */
 
-/** Seconds between two samples. */
+/** In seconds: the interval between two samples. */
 const INTERVAL = 60;
 const MINUTES = 60;
 const HOURS = 60 * MINUTES;
@@ -14,9 +14,9 @@ const HOURS = 60 * MINUTES;
 interface Case {
   readonly alert: string;
   readonly fires: readonly Series[];
-  /** Seconds after the first sample at which it begins to fire. */
+  /** Seconds from the first sample until the alert begins to fire. */
   readonly after: number;
-  /** Labels of the alert beside its name and severity, and those that the summary shows. */
+  /** Labels of the alert in addition to its name and severity, and labels that the summary shows. */
   readonly labels: Readonly<Record<string, string>>;
   readonly summary: string;
   /** Series that must not make the alert fire, by description. */
@@ -290,11 +290,11 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** What all cases but that of the absent operator have in common. */
+/** Evaluates the rules with the series that all cases share, except that of the absent operator. */
 const evaluate = (series: readonly Series[], needed: string): Promise<RulesAnswer> =>
   evaluateRules({
     interval: INTERVAL,
-    // The operator itself runs, unless the case says when.
+    // The operator itself runs, unless the case has its own series for it.
     series: series.some(({ metric }) => metric.startsWith(`hub_operator_build_info{${pod}`))
       ? series
       : [running(), ...series],
@@ -311,7 +311,8 @@ describe('alerts', () => {
     const { severity } = alerts.find(({ name }) => name === alert)!;
     const [first] = (await evaluate(fires, alert)).alerts;
     expect(first).toMatchObject({ from: after, labels: { severity, ...labels } });
-    // The summary shows the value of the last evaluation: it is compared with that of the first one.
+    // The summary shows the value of the last evaluation, so it is compared with that of an evaluation when
+    // the alert begins to fire.
     const early = await evaluateRules({
       interval: INTERVAL,
       series: alert === 'HubOperatorAbsent' ? fires : [running(), ...fires],
@@ -329,7 +330,7 @@ describe('alerts', () => {
     expect((await evaluate(series, alert)).alerts).toEqual([]);
   });
 
-  // Series with the same job and, in another cluster, with a Hub of the same name.
+  // Series of another installation: with the same job, or in another cluster with a Hub of the same name.
   test.each([
     ['HubOperatorNoLeader', 'leader_election_master_status', 'name="hub-operator"', '1x200'],
     ['HubOperatorQueueStuck', 'workqueue_queue_duration_seconds_count', 'controller="HubScene"', '1+9x200'],

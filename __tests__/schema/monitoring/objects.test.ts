@@ -5,7 +5,7 @@ import { mustKubectl } from '../../cluster';
 import { dashboardText } from '../../../manifests/monitoring/objects';
 import { readManifests } from '../../../manifests/read-manifests';
 
-/** The files of dist/monitoring as kustomize puts them together; their definitions are not in the sandbox. */
+/** The files of dist/monitoring as kustomize combines them. The sandbox has no CRDs for them. */
 
 interface Manifest {
   readonly kind: string;

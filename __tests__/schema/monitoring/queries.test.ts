@@ -5,12 +5,17 @@ import { Metrics } from '../../../operator/process/metrics';
 import { observeResources } from '../../../operator/process/resource-metrics';
 import { evaluateRules, type RulesAnswer } from '../../../sandbox/checks';
 
-/** A misspelt metric or label has no result, and nothing says why: so each is looked up among those of the operator. */
+/**
+ * A query with a misspelt metric or label has an empty result and no error, so each name is compared with the
+ * metrics of the operator.
+ */
 
-/** Labels that Prometheus itself adds: those of a target, and the one of a cluster that Prometheus servers set for others. */
+/**
+ * Labels that Prometheus adds: those of a target, and the label of the cluster that federated servers set.
+ */
 const TARGET = ['job', 'instance', 'namespace', 'cluster'];
 
-/** Label names by metric, with the series of histograms. */
+/** Returns the label names of each metric, including the series of histograms. */
 function labelsByMetric(): ReadonlyMap<string, readonly string[]> {
   const metrics = new Metrics('1.2.3');
   metrics.observeQueue({ depthByKind: () => new Map(), agesByKind: () => new Map() }, 1);

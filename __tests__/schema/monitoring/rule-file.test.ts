@@ -4,8 +4,9 @@ import { load } from 'js-yaml';
 import { evaluateRules } from '../../../sandbox/checks';
 import { repository } from '../../unit/repository/sources';
 
-// What `promtool check rules` asks of a file: that Prometheus parses it, names, labels and templates included, and that no
-// rule is there twice. promtool itself brings the clients of all service discoveries and clouds, and takes long to build.
+// The checks of `promtool check rules`: Prometheus parses the file, including names, labels and templates,
+// and no rule occurs twice. promtool itself takes long to build, because it contains the clients of all
+// service discoveries and clouds.
 
 interface Rule {
   readonly alert: string;

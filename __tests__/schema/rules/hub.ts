@@ -1,7 +1,7 @@
 import { objectRules, specRules } from '../../../operator/kinds/hub/rules';
 import type { RuleCase } from './rule-case';
 
-/** Fields of the full Hub that an external one cannot have. */
+/** Fields of the full Hub that an external Hub cannot have, removed. */
 const workload = {
   'spec.version': undefined,
   'spec.image': undefined,
@@ -122,7 +122,7 @@ export const hubRules: readonly RuleCase[] = [
     says: specRules.accessModesAreImmutable.message,
     field: 'spec.storage.accessModes',
     update: true,
-    // Absent stands for [ReadWriteOnce], which the sample has.
+    // Without accessModes the value is [ReadWriteOnce], as in the sample.
     good: [{ 'spec.storage.accessModes': undefined }],
     bad: [
       { 'spec.storage.accessModes': ['ReadWriteMany'] },

@@ -5,12 +5,12 @@ export interface RuleCase {
   readonly kind: string;
   /** Part of the rule's message. */
   readonly says: string;
-  /** The field that the refusal names. */
+  /** Path of the field in the refusal. */
   readonly field: string;
   readonly good: readonly Change[];
   readonly bad: readonly Change[];
-  /** The changes are made to a stored object: the full sample, or that with these changes. */
+  /** The changes update a stored object: the full sample, or the full sample with these changes. */
   readonly update?: true | Change;
-  /** The sample is that of an external hub. */
+  /** Set when the sample is that of an external hub. */
   readonly external?: true;
 }

@@ -9,7 +9,7 @@ import { provideHubSoftware } from '../../../../sandbox/hub-software';
 import { repository } from '../../../../sandbox/image/bundle';
 import { BUNDLE } from '../../../cluster/command-line';
 
-// `kubectl hub test` as it is shipped, with the Home Assistant of the sandbox.
+// `kubectl hub test` as it ships, with the Home Assistant of the sandbox.
 
 let directory: string;
 let python: string;
@@ -197,7 +197,7 @@ describe('kubectl hub test', () => {
     expect(report).toContain('19:00:00  automation.hall_light calls light.turn_on light.hall');
   });
 
-  test('runs only the cases whose name fits', async () => {
+  test('runs only the cases whose name matches', async () => {
     await written({ 'five/home.yaml': home, 'a.hubtest.yaml': passing });
     const { stdout } = await tested('five', 'a.hubtest.yaml', '--only', '^motion');
     expect(stdout).toContain('1 passed, 0 failed');
@@ -224,7 +224,7 @@ describe('kubectl hub test', () => {
     expect(code).toBe(2);
   });
 
-  test('a file that is not valid is found before Python starts', async () => {
+  test('an invalid test file is found before Python starts', async () => {
     await written({ 'seven/home.yaml': home, 'c.hubtest.yaml': passing.replace('- expect:', '- expects:') });
     const table = await run('seven', 'c.hubtest.yaml', '--python', '/nowhere');
     expect(table).toEqual({
@@ -263,7 +263,7 @@ describe('kubectl hub test', () => {
       ['nine', '--hub-version', '2025.11.0', '--python', 'PYTHON'],
       'and --hub-version is 2025.11.0',
     ],
-  ])('%s is one sentence on the standard error, and exits with 2', async (_, args, message) => {
+  ])('%s is reported in one sentence on standard error, and exits with 2', async (_, args, message) => {
     await written({ 'nine/home.yaml': home, 'nine/tests/a.hubtest.yaml': passing });
     const { code, stderr } = await run(...args.map((each) => (each === 'PYTHON' ? python : each)));
     expect(stderr).toMatch(/^error: [^\n]*\n$/);
@@ -271,7 +271,7 @@ describe('kubectl hub test', () => {
     expect(code).toBe(2);
   });
 
-  test('a Python without Home Assistant is told so', async () => {
+  test('reports a Python without Home Assistant', async () => {
     const bare = execFileSync(python, ['-c', 'import sys; print(sys._base_executable)'], {
       encoding: 'utf8',
     }).trim();
@@ -287,7 +287,7 @@ describe('kubectl hub test', () => {
     ['a file of bytes', Buffer.from([0x7f, 0x45, 0xff, 0xfe])],
     ['a file of zeros', Buffer.alloc(100)],
     ['a file in UTF-16', Buffer.from('\ufeffhubtest: v1', 'utf16le')],
-  ])('%s is no text', async (_, bytes) => {
+  ])('%s is not a text', async (_, bytes) => {
     await written({ 'nine/home.yaml': home });
     await writeFile(join(directory, 'b.hubtest.yaml'), bytes);
     const { code, stdout } = await run('nine', 'b.hubtest.yaml', '--python', '/nowhere');
@@ -344,7 +344,7 @@ describe('kubectl hub test', () => {
       2,
       ({ stderr }) => stderr.includes('Allowed choices are table, json, yaml'),
     ],
-  ])('%s go together, or say that they do not', async (_, options, code, isTrue) => {
+  ])('%s can be combined, or the command says that they cannot', async (_, options, code, isTrue) => {
     await written({ 'nine/home.yaml': home, 'nine/tests/a.hubtest.yaml': passing });
     const ran = await tested('nine', ...options);
     expect([ran.code, isTrue(ran)]).toEqual([code, true]);
@@ -402,7 +402,7 @@ describe('kubectl hub test', () => {
     );
   });
 
-  test('a reader that goes away ends it without a fault', async () => {
+  test('a closed pipe of the reader ends it without an error', async () => {
     await written({ 'sixteen/home.yaml': home, 'a.hubtest.yaml': passing });
     const args = [BUNDLE, 'test', 'sixteen', 'a.hubtest.yaml', '--python', python];
     const child = spawn(process.execPath, args, { cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -414,7 +414,7 @@ describe('kubectl hub test', () => {
     expect(stderr).toBe('');
   });
 
-  test('Ctrl-C ends Python as well', async () => {
+  test('Ctrl-C also ends Python', async () => {
     const long = passing.replace('within: 4m58s', 'within: 300d');
     await written({ 'thirteen/home.yaml': home, 'f.hubtest.yaml': long });
     const child = spawn(

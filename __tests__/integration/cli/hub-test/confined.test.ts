@@ -9,7 +9,7 @@ import { provideHubSoftware } from '../../../../sandbox/hub-software';
 import { BUNDLE } from '../../../cluster/command-line';
 import { until } from '../../../unit/until';
 
-// Others have written a home and its tests: they reach nothing of the machine, and leave nothing behind.
+// A home and tests that other people have written can reach nothing on the machine, and leave nothing behind.
 
 let directory: string;
 let python: string;
@@ -25,7 +25,7 @@ afterAll(() => rm(directory, { recursive: true }));
 const resource = (kind: string, spec: object) =>
   JSON.stringify({ apiVersion: GROUP_VERSION, kind, metadata: { name: 'villa' }, spec });
 
-/** Starts the command for a home of this configuration, with one case that begins with these steps. */
+/** Starts the command for a home with this configuration and one case that begins with these steps. */
 async function start(configuration: string, steps = '', head = ''): Promise<ChildProcess> {
   const home = join(directory, 'home.yaml');
   const test = join(directory, 'a.hubtest.yaml');
@@ -86,7 +86,7 @@ test.each([
 
 const ENDLESS = `template:\n  - sensor:\n      - name: x\n        state: "{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}"\n`;
 
-describe('nothing is left', () => {
+describe('no process and no file is left', () => {
   const folders = () => readdirSync(join(directory, 'temporary')).length;
   const working = async () => {
     const child = await start(ENDLESS);
@@ -101,7 +101,7 @@ describe('nothing is left', () => {
     await until(() => folders() === 0);
   });
 
-  test('of a program that hears no signal, as while it computes a large number', async () => {
+  test('of a program that cannot handle signals, because it computes a large number', async () => {
     const child = await working();
     const python = Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8'));
     process.kill(python, 'SIGSTOP');
@@ -111,7 +111,7 @@ describe('nothing is left', () => {
   });
 });
 
-test('a regular expression without an end is a fault of its step', async () => {
+test('a regular expression that never ends is a fault of its step', async () => {
   const output = await outputOf(
     await start(initial('"?"'), '      - expect: {states: {text.a: "/^(a+)+$/"}}\n'),
   );
@@ -120,12 +120,12 @@ test('a regular expression without an end is a fault of its step', async () => {
   expect(output).toMatch(/exit 1$/);
 });
 
-test('a start and a moment that are too far away are named', async () => {
+test('a start or a moment that is too far away is named', async () => {
   const output = await outputOf(await start(initial('"?"'), '      - at: 9000-01-01T00:00\n'));
   expect(output).toContain('9000-01-01T00:00:00 is more than 367 days away: write an earlier time.');
 });
 
-test('a mock of an action that its domain does not have is named', async () => {
+test('a mock of an action that does not exist in its domain is named', async () => {
   const output = await outputOf(
     await start(initial('"?"'), '', 'mock: {input_text.set_valu: {response: {}}}\n'),
   );

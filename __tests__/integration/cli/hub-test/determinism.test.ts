@@ -15,9 +15,9 @@ import {
 } from '../../../cluster/hub-test';
 import { homeOfEvents } from './home-of-events';
 
-// The clock of the program in Python replaces few names, and nothing else makes two runs differ.
+// The virtual clock of the Python program replaces few names, and two runs are equal.
 
-/** Makes the modules of the program on the standard input known to Python. */
+/** Python that makes the modules in the request on standard input importable. */
 const IMPORTER = `
 import asyncio, importlib, importlib.abc, importlib.util, json, sys
 
@@ -38,7 +38,7 @@ class Texts(importlib.abc.ExecutionLoader):
 sys.meta_path.insert(0, Texts())
 `;
 
-/** Runs a program that may import the modules. */
+/** Runs a Python program that may import the modules. */
 async function python(program: string): Promise<string> {
   const running = promisify(execFile)(hubPython(), ['-I', '-c', IMPORTER + program]);
   running.child.stdin!.end(JSON.stringify(runnerModules()));
@@ -46,8 +46,8 @@ async function python(program: string): Promise<string> {
 }
 
 /**
- * Prints the names of the standard library and of the hub that the program has replaced, and what in the modules of the hub still
- * has a former clock.
+ * Prints the names of the standard library and of the hub that the program has replaced, and the places in
+ * the modules of the hub that still use the original clock.
  */
 const PATCHES = `
 import functools, time
@@ -92,12 +92,12 @@ print(
 )
 `;
 
-test('the clock of the standard library and two names of the hub are replaced, nothing else', async () => {
+test('the clock of the standard library and two names of the hub are replaced, and no others', async () => {
   const found = JSON.parse(await python(PATCHES)) as { users: number };
   expect(found).toEqual({
     time: ['monotonic', 'monotonic_ns', 'sleep', 'time', 'time_ns'],
     hub: ['homeassistant.util.dt.now', 'homeassistant.util.dt.utcnow'],
-    // Modules that import one of the two by its name have the replaced one.
+    // Modules that import one of the two names get the replacement.
     users: expect.any(Number),
     others: [],
     stale: [],
@@ -139,7 +139,7 @@ test('two runs write the same bytes, in spite of the random order of hashes', as
   expect(new Set(outputs).size).toBe(1);
 });
 
-/** A timer, when the clock has run for ten years. */
+/** Python that sets a timer after the clock has run for ten years. */
 const LATE_TIMER = `
 clock = importlib.import_module("clock")
 loop = clock.new_loop(0)
@@ -150,6 +150,6 @@ for year in (0, 1, 10):
     print(round(clock.clock.offset - year * 365 * 86_400 - 86_400 * 3, 3))
 `;
 
-test('timers run after years as in the first minute', async () => {
+test('timers work after years as in the first minute', async () => {
   expect(await python(LATE_TIMER)).toBe('0.733\n0.733\n0.733\n');
 });

@@ -1,7 +1,8 @@
 import { difference, reallyAtOnce, virtually } from '../../../cluster/fidelity';
 import { SUITE } from '../../../cluster/fidelity-scenarios';
 
-// The virtual clock against the clock of the machine, in a real hub: seconds stand for the hours of a home.
+// Compares the virtual clock with the clock of the machine in a real hub. Seconds represent the hours of a
+// home.
 
 test('a home makes the same calls in virtual time as a real hub does', async () => {
   const [virtual, real] = await Promise.all([virtually(SUITE), reallyAtOnce(SUITE)]);

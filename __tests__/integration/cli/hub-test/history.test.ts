@@ -1,14 +1,14 @@
 import type { Case, Home, PackedStates } from '../../../../cli/test/protocol';
 import { caseOf, home, ofType, requestOf, runRequest } from '../../../cluster/hub-test';
 
-// A history that the program in Python plays, with a home of files and without a cluster.
+// A history that the Python program plays, with a home of files and without a cluster.
 
-/** Monday, 12:00 in Berlin. */
+/** A Monday at 12:00 in Berlin, in seconds since the epoch. */
 const START = Date.UTC(2026, 10, 2, 11) / 1_000;
 
 type State = readonly [seconds: number, state: string, attributes?: Readonly<Record<string, unknown>>];
 
-/** States at seconds since the start. */
+/** Packs states, which are given with seconds since the start. */
 const packed = (...states: readonly State[]): PackedStates => ({
   after: states.map(([seconds], index) => (seconds - (states[index - 1]?.[0] ?? 0)) * 1_000),
   states: states.map((_, index) => index),
@@ -45,7 +45,7 @@ async function callsOf(aHome: Home, aCase: Case) {
 
 const light = (name: string, target: object) => [{ action: `light.turn_${name}`, target }];
 
-test('each state comes at its time, the first one without an event, and calls change none of them', async () => {
+test('each state is set at its time, the first one without an event, and calls change none of them', async () => {
   const automations = [
     {
       id: '1',
@@ -82,7 +82,7 @@ test('each state comes at its time, the first one without an event, and calls ch
   expect(end).toMatchObject({ faults: [], virtualSeconds: expect.closeTo(10_000, 0) as unknown });
 });
 
-test('helpers of the configuration get their states, which are no calls; what the home computes stays its own', async () => {
+test('helpers of the configuration get their states, which are no calls; entities that the home computes keep their own states', async () => {
   const configuration = `
 input_boolean: {film: {}}
 input_number: {level: {min: 0, max: 10}}

@@ -1,6 +1,6 @@
 import { home, type Home } from '../../../cluster/hub-test';
 
-/** An automation whose action an event describes: `fireStep('act', { action, target, data, after })`. */
+/** An automation whose action is taken from the event: `fireStep('act', { action, target, data, after })`. */
 const act = {
   id: 'act',
   alias: 'Act',
@@ -34,7 +34,7 @@ template:
         state: "{{ states('sensor.lux') | float(100) < 10 }}"
 `;
 
-/** One home for the meaning of each word of a test. */
+/** The home for the tests of all keywords of a test file. */
 export const homeOfEvents: Home = home({
   configuration: CONFIGURATION,
   floors: [{ name: 'Ground' }],

@@ -17,7 +17,7 @@ import {
   type Answer,
 } from '../../../cluster/hub-test';
 
-// Homes of any shape, which the hub itself reads, refuses and covers.
+// Homes of many forms. The hub itself loads or refuses their parts, and coverage is reported for them.
 
 const notify = (message: string) => ({ action: 'notify.phone', data: { message } });
 const phone = (message: string) => call('notify.phone', { data: { message } });
@@ -204,7 +204,7 @@ describe('hub test reads a home', () => {
   });
 });
 
-test('what the hub does not load is refused in its own words', async () => {
+test('a definition that the hub does not load is refused in the hub’s own words', async () => {
   const device = '0123456789abcdef0123456789abcdef';
   const aHome = home({
     configuration: 'input_number: {heat: {min: 5, max: 1}}\ntemplate: [{sensor: [{nme: Wrong}]}]\n',
@@ -238,11 +238,11 @@ test('what the hub does not load is refused in its own words', async () => {
     expect.objectContaining({ entity: 'script.broken', message: expect.stringContaining('ages') }),
   ]);
   expect(refused.map(({ message }) => message).filter((text) => /\/tmp|Traceback/.test(text))).toEqual([]);
-  // The automations that the hub has loaded run, and the refused ones are no faults of the case.
+  // The automations that the hub has loaded run, and the refused ones are not faults of the case.
   expect(faults(answers)).toEqual([]);
 });
 
-test('a configuration.yaml that is no YAML is refused, and no case runs', async () => {
+test('a configuration.yaml that is not valid YAML is refused, and no case runs', async () => {
   const answers = await run(home({ configuration: 'input_boolean: [\n' }), {
     none: { steps: [expectStep({})] },
   });
@@ -299,7 +299,7 @@ test.each([
   expect(ofType(answers, 'failed')).toEqual([{ type: 'failed', message: expect.stringMatching(message) }]);
 });
 
-test('triggers that nothing fires are named, also those of blueprints and waits', async () => {
+test('triggers that no step fires are named, also those of blueprints and waits', async () => {
   const blueprint =
     'blueprint: {name: B, domain: automation, input: {hook: }}\ntriggers: [{platform: webhook, webhook_id: !input hook}]\nactions: []\n';
   const triggers = [
@@ -364,7 +364,7 @@ describe('coverage', () => {
     ],
   };
 
-  test('has each branch of each automation and script, over all cases and restarts', async () => {
+  test('reports each branch of each automation and script, over all cases and restarts', async () => {
     const aHome = home({
       configuration:
         'automation: [{alias: Without id, triggers: [{trigger: event, event_type: x}], actions: [{delay: 1}]}]\n',
@@ -423,7 +423,7 @@ describe('coverage', () => {
 });
 
 describe('the answers', () => {
-  test('of a timeline are in order, with the authors of calls, and without the noise of the sun', async () => {
+  test('in the timeline are in order, with the authors of calls, and without the updates of the sun', async () => {
     const aHome = home({
       configuration: 'input_boolean: {film: {}}\n',
       automations: [
@@ -467,7 +467,7 @@ describe('the answers', () => {
     });
   });
 
-  test('have a bound, and values that JSON cannot express are texts', async () => {
+  test('have a size limit, and values that JSON cannot express become texts', async () => {
     const data = {
       huge: "{{ 'x' * 200000 }}",
       many: '{{ range(5000) | list }}',

@@ -16,7 +16,8 @@ import {
 } from '../../../cluster/hub-test';
 import { homeOfEvents } from './home-of-events';
 
-// The meaning of each word of a test, as far as the program in Python decides it: one case for each sentence.
+// The meaning of each keyword of a test file, as far as the Python program decides it, with one case for each
+// sentence of the documentation.
 
 type Row = readonly [sentence: string, parts: CaseParts, faults: readonly (string | RegExp)[]];
 
@@ -791,7 +792,7 @@ describe('hub test:', () => {
     );
   });
 
-  test('a fault names its step, its line and its time', () => {
+  test('a fault has its step, its line and its time', () => {
     const [fault] = answers.get('`times` counts over the whole of `within`')!.faults;
     expect(fault).toMatchObject({
       ...{ step: 2, line: 3, at: expect.stringMatching(/^2026-11-02T12:01:00\.\d{3}\+01:00$/) },

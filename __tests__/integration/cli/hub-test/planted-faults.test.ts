@@ -9,7 +9,7 @@ import { unbounded } from '../../../../operator/base/bounded-task';
 import { repository } from '../../../../sandbox/image/bundle';
 import { ofType, runRequest } from '../../../cluster/hub-test';
 
-// The cases of samples/ find the faults that people make in automations.
+// The cases of samples/ find faults that people typically make in automations.
 
 const SAMPLES = join(repository, 'samples');
 const sample = readdirSync(SAMPLES)
@@ -17,7 +17,7 @@ const sample = readdirSync(SAMPLES)
   .map((name) => readFileSync(join(SAMPLES, name), 'utf8'))
   .join('\n---\n');
 
-/** A change in the part of the samples that begins at a text. */
+/** A replacement in the samples, in the part that begins with a certain text. */
 type Planted = readonly [fault: string, part: string, from: RegExp | string, to: string];
 
 const DIM = 'name: dim-for-movie-night';
@@ -109,7 +109,10 @@ async function homeIn(text: string) {
   return describeHome(home.manifests).home;
 }
 
-/** The program runs the cases of one home: here, of one after the other, each up to the first fault, since the hub is loaded once. */
+/**
+ * Python that runs the cases of several changed homes one after another, since loading the hub takes long.
+ * Each home ends at its first fault.
+ */
 const OF_SEVERAL = `
 class Seen(Exception):
     pass
@@ -129,7 +132,7 @@ def main(request):
     shutil.rmtree(folder)
 `;
 
-test('the cases of the samples see each of them', async () => {
+test('the cases of the samples find each planted fault', async () => {
   const checked = await readTestFile(join(SAMPLES, 'tests/home.hubtest.yaml'), unbounded);
   if (!('file' in checked)) throw new Error(JSON.stringify(checked.findings));
   const homes = await Promise.all([sample, ...FAULTS.map(planted)].map(homeIn));

@@ -11,7 +11,7 @@ import { HubRecorder } from '../../../cluster/hub-recorder';
 import { onboardedVolume, restoreOnboarded } from '../../../cluster/onboarded-volume';
 import { startTestOperator } from '../../../cluster/operator';
 
-// `kubectl hub test --record` with a hub that has lived for some seconds.
+// `kubectl hub test --record` with a hub that has run for some seconds.
 
 const SENSOR = 'binary_sensor.hall';
 const CONFIGURATION = 'recorder:\n  commit_interval: 1\nhistory:\ninput_boolean:\n  film:\n';
@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Twice there is motion in the hall, the second time three seconds after the first. */
+/** Produces a history: two motions in the hall, the second three seconds after the first. */
 async function live(): Promise<void> {
   const { rest, connection } = await home.client('villa');
   const labelled = { entity_id: 'input_boolean.film', labels: ['night'] };
@@ -68,7 +68,7 @@ async function live(): Promise<void> {
   });
 }
 
-/** Compares the last hour with files that have these resources. */
+/** Compares the last hour with files that contain these resources. */
 async function compared(resources: readonly object[], ...more: readonly string[]) {
   const file = join(directory, 'home.yaml');
   await writeFile(file, resources.map((each) => JSON.stringify(each)).join('\n---\n'));
@@ -90,7 +90,7 @@ describe('kubectl hub test --record', () => {
     expect(code).toBe(0);
   });
 
-  test('a longer time shows as calls that are gone, and calls at another time', async () => {
+  test('a longer delay appears as calls that are missing, and as calls at another time', async () => {
     const { code, stdout } = await compared([...villa, off(4), film]);
     expect(stdout).toContain(
       '  automation.hall_off, light.turn_off, light.hall: 2 -> 1 (-1), 1 at another time\n',
@@ -120,14 +120,14 @@ describe('kubectl hub test --record', () => {
     expect(code).toBe(1);
   });
 
-  test('an entity that is left out is not read', async () => {
+  test('an excluded entity is not read', async () => {
     const { stdout, code } = await compared([...villa, off(1), film], '--leave-out', SENSOR);
     expect(stdout).toContain(`left out or without a state in the recorder: ${SENSOR}.`);
     expect(stdout).toContain('0 calls as the hub is now, 0 with these files');
     expect(code).toBe(0);
   });
 
-  test('an entity that the hub does not have is named, as is another version than the one that was asked for', async () => {
+  test('an entity that does not exist in the hub is named, and so is a version other than the requested one', async () => {
     const typo = JSON.parse(JSON.stringify(off(1)).replace(SENSOR, `${SENSOR}way`)) as object;
     const { stdout } = await compared([...villa, typo, film]);
     expect(stdout).toContain(`warning: Named by these files and not in the hub: ${SENSOR}way, light.hall.\n`);
@@ -166,7 +166,7 @@ describe('kubectl hub test --record', () => {
     }
   });
 
-  test('an external hub is read in the same way, and the automations that no resource describes stay', async () => {
+  test('an external hub is read in the same way, and automations that no resource describes are kept', async () => {
     const { status } = await home.get('hub', 'villa');
     const recorder = await HubRecorder.start(String(status!['url']));
     try {
@@ -180,7 +180,7 @@ describe('kubectl hub test --record', () => {
         },
         { ...hub('outside'), spec: { external: { url: recorder.url, tokenSecretRef }, markManaged: false } },
       );
-      // The operator refuses an address of this machine, so that all that is sent is sent by the command.
+      // The operator refuses an address of this machine, so that all requests come from the command.
       const { stdout, code } = await compared([off(3_600, 'outside')]);
       expect(stdout).toContain('6 calls as the hub is now, 4 with these files.\n');
       expect(stdout).toContain('  automation.hall_off, light.turn_off, light.hall: 2 -> 0 (-2)\n');
