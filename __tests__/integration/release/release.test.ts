@@ -84,7 +84,7 @@ describe('make release', () => {
       );
       expect(await components('kubectl-hub.cdx.json')).toContain('commander');
 
-      // These files are committed with the release.
+      // Files that are committed with the release.
       for (const name of ['dist/install.yaml', 'dist/namespaced/install.yaml', 'dist/chart/values.yaml'])
         expect(await readFile(join(folder, name), 'utf8')).not.toContain('registry.invalid');
       expect(await readFile(join(folder, 'README.md'), 'utf8')).toContain(`hub-operator:${VERSION}`);
