@@ -17,9 +17,9 @@ export interface SyncModules {
   /** @throws Error the kind has no sync module in this file */
   of(kind: string): SyncModule<CustomResource>;
   /**
-   * Starts no further write to a hub. Resolves when the writes in progress have ended, or failed because
-   * their hub does not respond, and their reconciles know the result. The caller sets a deadline: a busy hub
-   * may take long.
+   * Starts no further write to a hub. Resolves when the writes in progress have ended and their reconciles
+   * know the result. Writes to a hub that does not respond are not waited for. The caller sets a deadline: a
+   * busy hub may take long.
    */
   drain(): Promise<void>;
   /** Closes the connections to all hubs. */

@@ -39,7 +39,7 @@ interface Activated {
 type Category = HubCommunityRepository['spec']['category'];
 
 interface Activator {
-  /** Makes the hub load the files if it has not yet, and checks that it shows them. */
+  /** Makes the hub load the files if it has not loaded them yet, and checks that it shows them. */
   activate(client: HubClient, installed: Activated): Promise<Activation>;
   /** Makes the hub forget files that were removed. */
   deactivate(client: HubClient, provides: readonly string[]): Promise<void>;

@@ -5,10 +5,10 @@ import { RepositoryRefused } from './errors';
 import type { RepositoryPackage } from './repository-package';
 import { themeTask } from './theme-names';
 
-/** The most bytes of a file that is parsed. */
+/** Maximum number of bytes of a file that is parsed. */
 const LARGEST_THEME = 512 * 1024;
 
-/** The most themes of a repository, since their names are in the status. */
+/** Maximum number of themes of a repository, since their names are in the status. */
 const MOST_THEMES = 500;
 
 /** @throws RepositoryRefused the repository has no themes */

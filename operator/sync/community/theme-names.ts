@@ -2,7 +2,7 @@ import { load, YAMLException } from 'js-yaml';
 import type { BoundedTask } from '../../base/bounded-task';
 import { isObject } from '../../base/is-object';
 
-/** The most characters in the name of a theme, since the names are in the status. */
+/** Maximum number of characters in the name of a theme, since the names are in the status. */
 const LONGEST_THEME_NAME = 200;
 
 type ThemeNames =

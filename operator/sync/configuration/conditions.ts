@@ -302,7 +302,7 @@ function failure(ends: ProcessEnds | undefined): string {
 
 const list = (sections: readonly string[]): string => sections.join(', ');
 
-/** The most ids in a message. */
+/** Maximum number of ids in a message. */
 const MOST_IDS = 10;
 
 /**
@@ -314,7 +314,7 @@ function ownSentence(definitions: OwnDefinitions): string {
   return kinds.length > 0 ? `Its own automations, scenes and scripts stay in it: ${kinds.join('; ')}.` : '';
 }
 
-/** The most remarks in a message. */
+/** Maximum number of remarks in a message. */
 const MOST_REMARKS = 5;
 
 function few(remarks: readonly string[]): readonly string[] {
@@ -323,7 +323,7 @@ function few(remarks: readonly string[]): readonly string[] {
   return [...remarks.slice(0, MOST_REMARKS), ...more];
 }
 
-/** The most targets in a message. */
+/** Maximum number of targets in a message. */
 const MOST_PLACES = 10;
 
 function places(targets: readonly ForeignTarget[]): string {

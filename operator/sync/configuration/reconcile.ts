@@ -205,8 +205,8 @@ export class ConfigurationReconciler {
   }
 
   /**
-   * Reports a failed content while the hub runs with another one. If the hub has restarted with that one, the
-   * record is updated, which drops verdicts from the start before.
+   * Reports that the desired content has failed, while the hub runs with other content. If the hub has
+   * restarted since, the record is updated, which drops verdicts from the start before.
    */
   private async reportFailedInUsable(work: UsableWork): Promise<Outcome> {
     const { resource, hub } = work;
@@ -216,8 +216,8 @@ export class ConfigurationReconciler {
   }
 
   /**
-   * Reports a content that the hub has loaded. It is Ready only when the integration of each section is set
-   * up in the hub.
+   * Reports that the hub has loaded the content. The outcome is Ready only when the integration of each
+   * section is set up in the hub.
    */
   private async reportInUse(work: UsableWork): Promise<Outcome> {
     const { resource, content, outcomes, hub, client, record, observed } = work;

@@ -63,8 +63,8 @@ export class HealthMonitor {
     const options = { timeout: HEALTH_CHECK_TIMEOUT };
     const fingerprint = await getConfig(client.rest, options).then(stateFingerprint, stateFingerprint);
     if (this.watches.get(uid) !== watch) return;
-    // The reconcile starts a new watch. If it ends before it does so, this watch still has to notice that the
-    // Hub is deleted.
+    // The reconcile starts a new watch. If the reconcile ends before that, this watch still has to notice
+    // that the Hub is deleted.
     if (fingerprint !== watch.fingerprint) this.services.requeue('Hub', namespace, name);
     watch.fingerprint = fingerprint;
     this.schedule(watch);

@@ -4,8 +4,8 @@ import { builtin } from '../../runtime/types';
 import type { Services } from '../services';
 
 /**
- * A value of a Secret, or a sentence that names the missing part. `isRefused`: the policy of the operator
- * allows no resource to name that Secret.
+ * A value of a Secret, or a sentence that names the missing part. `isRefused`: the Secret exists, but the
+ * resource must not name it (rules.md, "Secrets that a resource may name").
  */
 type SecretValue = { readonly value: string } | MissingValue;
 

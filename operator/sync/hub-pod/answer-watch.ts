@@ -19,7 +19,7 @@ export class AnswerWatch {
    */
   private readonly pending = new Map<string, number>();
   private skippedUntil = -Infinity;
-  /** Resolves with true when the hub answers the current request. Undefined while there is no request. */
+  /** Resolves with whether the hub has answered the current request. Undefined while there is no request. */
   private question: Promise<boolean> | undefined;
   private isRunning = false;
 

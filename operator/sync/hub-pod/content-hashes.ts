@@ -3,9 +3,9 @@ import type { HubClient } from '../../client/hub-client';
 import { MARKER_SCRIPT } from '../../kinds/ids';
 
 /**
- * The hashes that identify a content of the hub. The marker script {@link MARKER_SCRIPT} has the hashes of
+ * The hashes that identify the content of a hub. The marker script {@link MARKER_SCRIPT} has the hashes of
  * the last content that the hub has read, as variables: the hub returns them for `script/config` after it has
- * reloaded its scripts. The Hub copies the hashes of a content that needs a restart to the pod template.
+ * reloaded its scripts. For content that needs a restart, the Hub copies the hashes to the pod template.
  */
 export interface ContentHashes {
   readonly configuration: string;
@@ -14,8 +14,8 @@ export interface ContentHashes {
 }
 
 /**
- * The hashes in the marker that the hub has read last. If the hub has read parts of another content, the hash
- * of the configuration is changed, so that it equals that of no content.
+ * The hashes in the marker that the hub has read last. If the hub has read parts of other content, the hash
+ * of the configuration is changed, so that it differs from the hash of any content.
  *
  * @returns undefined when the configuration that the hub has read has no marker
  */

@@ -117,8 +117,8 @@ export class HubCleanup {
   }
 
   /**
-   * Runs one attempt of a removal. It has a longer time limit than the polls, since one request may take long
-   * while the hub answers others.
+   * Runs one attempt of a removal, for at most {@link FINALIZER_TRY}. If an attempt takes longer although the
+   * hub answers other requests, the next reconcile makes another one.
    */
   private attempt(signal: AbortSignal, removal: Removal, client: HubClient) {
     return withDeadline({ clock: this.services.clock, delay: FINALIZER_TRY, signal, error: tooLate }, () =>

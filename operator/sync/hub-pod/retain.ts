@@ -37,8 +37,8 @@ function claimKept({ metadata: { namespace } }: Hub, objects: readonly string[])
 
 /**
  * Releases the volume, the login and the delivered files of another Hub whose claim this Hub names. This is
- * done even while that claim still serves the other Hub: a foreground deletion, as by Argo CD, deletes the
- * objects that a Hub owns without waiting for its finalizer.
+ * done before this Hub reports the conflict about the claim, since a user may then delete the other Hub. A
+ * foreground deletion, as by Argo CD, deletes the objects that a Hub owns without waiting for its finalizer.
  */
 export async function releaseNamedClaim(services: RetainServices, hub: Hub): Promise<void> {
   const claim = hub.spec.storage?.existingClaim;

@@ -38,7 +38,9 @@ const PREPARE_RESULTS = [
   'downgrade',
 ] as const;
 
-/** Folders on the volume that the configuration includes, but that it has no file in itself. */
+/**
+ * Folders that the configuration includes without providing a file in them, with their state on the volume.
+ */
 export interface FoldersReport {
   readonly missing: readonly string[];
   /** Folders without a file that the hub reads. */

@@ -35,8 +35,8 @@ interface ConfigurationOfHub {
   /** Reports whether a configuration is being loaded into the hub. */
   readonly isLoading: (hub: Hub) => boolean;
   /**
-   * Copies the content that the hub was loaded with last to where the next pod reads it, if the
-   * HubConfiguration was deleted.
+   * Keeps the ConfigMaps with the parts of the last content, for a hub whose HubConfiguration was deleted:
+   * its pod may start at any time.
    */
   readonly keepPartsOfLast: (hub: Hub) => Promise<void>;
 }

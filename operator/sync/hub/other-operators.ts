@@ -10,7 +10,7 @@ import { type HubContext, requeueAfter } from './steps';
  * adds itself again within a resync.
  */
 const REMOVAL_INTERVAL = 15 * 60_000;
-/** The most leases that the list holds, since the message of a condition is bounded. */
+/** Maximum number of leases that the list holds, since the message of a condition is bounded. */
 const MOST = 4;
 const SEPARATOR = ', ';
 

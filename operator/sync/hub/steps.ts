@@ -27,7 +27,9 @@ export interface HubContext {
   readonly events: EventSpec[];
   /** Sentences that are added to the message of `Ready` when the hub runs. */
   readonly notices: string[];
-  /** A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end. */
+  /**
+   * A fault of the Hub that does not stop the reconcile, since the hub runs. `Ready` reports it at the end.
+   */
   problem?: Outcome | undefined;
   /**
    * The StatefulSet with the desired pod template. Undefined while the template has not been applied or

@@ -77,8 +77,8 @@ async function outcomeOf(
       return failed(reconcile, operation, await rejection(reconcile, operation, error));
     if (error instanceof HubUnreachable || error instanceof HubFailed)
       return failed(reconcile, operation, lost(reconcile, error));
-    // Whether the hub carried out the operation is unknown. The pending flow stays in status, and its entry is
-    // searched.
+    // Whether the hub carried out the operation is unknown. The pending flow stays in status, and the next
+    // reconcile searches for its entry.
     throw error;
   }
   const { result } = end;
@@ -188,7 +188,7 @@ async function failedByItself(
     ...recordFailure(reconcile, operation, kind, failure),
   };
   const events = adoptionEvents(done);
-  // Compared with the present answers, which may have changed during the operation.
+  // The failure is compared with the present answers, which may have changed during the operation.
   const still = isUnsure(problem) ? undefined : stillFailed(reconcile, operation.type);
   // The hub may have asked for credentials while the operation ran, and the event of that was handled then.
   // So the next reconcile follows immediately.

@@ -62,7 +62,7 @@ export const RETRIES: Readonly<Record<FailureKind, Retry>> = {
 const CONNECTION = /connect|time_?d?_?out|unreachable|unavailable|offline|no_response|host_down/;
 /** Abort keys that refer to an existing entry, or to a device that the hub has discovered. */
 const EXISTS = /^(already_|single_instance)|_success(ful)?$|mismatch/;
-/** Error keys for credentials, for answers that are not from a Secret. */
+/** Error keys that mean rejected credentials, even if no answer is from a Secret. */
 const CREDENTIALS =
   /auth|password|credential|token|api_key|denied|forbidden|pin\b|login|locked|username|mfa|otp|2fa|too_many|rate_limit|exceeded|privilege/;
 

@@ -91,8 +91,8 @@ export abstract class ObjectSync<
   }
 
   /**
-   * The outcome that removes an object on another volume from status. An object on the present volume is then
-   * searched and adopted, as for a new resource.
+   * The outcome that removes an object on another volume from status. If the present volume has such an
+   * object, it is found and adopted, as for a new resource.
    */
   protected abstract forgetObject(work: W): Outcome;
 

@@ -26,7 +26,7 @@ export function redactedOutcome<O extends Outcome>(outcome: O, redact: Redact): 
   };
 }
 
-/** The most causes that are kept of an error. A longer chain is a cycle. */
+/** Maximum number of causes that are kept of an error. A longer chain is a cycle. */
 const LONGEST_CHAIN = 5;
 
 /**

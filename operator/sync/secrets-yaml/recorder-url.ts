@@ -25,7 +25,7 @@ export const missingSecret = (name: string, field: string, key?: string): Missin
 type RecorderUrl =
   | { readonly type: 'url'; readonly url: string }
   | ({ readonly type: 'missing' } & MissingSecret)
-  /** The policy of the operator allows no resource to name that Secret. */
+  /** The Secret exists, but the resource must not name it (rules.md, "Secrets that a resource may name"). */
   | { readonly type: 'missing'; readonly reason: 'SecretRefused'; readonly message: string };
 
 /**

@@ -73,7 +73,7 @@ export function foreignTargets(files: Files, parse: typeof parseHubYaml, origins
 
 const UNKNOWN = 'so nothing says whether the hub’s volume has';
 
-/** The most long paths that are named. */
+/** Maximum number of long paths that are named. */
 const MOST_LONG = 5;
 const SHOWN_OF_PATH = 60;
 

@@ -102,7 +102,7 @@ function filesOfSource(
   return found;
 }
 
-/** The most keys in a message. */
+/** Maximum number of keys in a message. */
 const MOST_KEYS = 5;
 
 const few = (keys: readonly string[]): string =>

@@ -4,11 +4,11 @@ import { isMap, isScalar, visit } from 'yaml';
 import { truncate } from '../../../base/truncate';
 import { type ConfigFile, type ConfigFiles, isYaml, type Place } from './config-files';
 
-/** The most sentences that are returned. */
+/** Maximum number of sentences that are returned. */
 const MOST = 50;
-/** The most files named in a sentence. */
+/** Maximum number of files named in a sentence. */
 const MOST_FILES = 5;
-/** The most characters of a name in a sentence. */
+/** Maximum number of characters of a name in a sentence. */
 const LONGEST_NAME = 60;
 
 /**

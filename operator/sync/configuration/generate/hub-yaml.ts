@@ -131,7 +131,8 @@ function parseOnce(text: string): Document.Parsed {
       schema: 'failsafe',
       // YAML 1.2 requires a space before a comment, but the hub's loader does not.
       strict: false,
-      // Checked in {@link duplicateKey}, since the parser compares every key with every other.
+      // Duplicate keys are found in {@link duplicateKey}, since the parser would compare every key with every
+      // other.
       uniqueKeys: false,
       prettyErrors: false,
     });
@@ -140,7 +141,9 @@ function parseOnce(text: string): Document.Parsed {
   }
 }
 
-/** The most characters that are parsed for one text, over all attempts. That takes about a second. */
+/**
+ * Maximum number of characters that are parsed for one text, over all attempts, which takes about a second.
+ */
 const MOST_PARSED = 500_000;
 
 /** Replaces a line break inside quotes. */

@@ -3,15 +3,15 @@ import { sizeOfNames } from './file-keys';
 import { isInParts, LARGEST_PART, mainOf, partsOf } from './parts';
 import { packed } from './packed-files';
 
-/** The most files of a configuration. */
+/** Maximum number of files of a configuration. */
 const MOST_FILES = 500;
 
-/** The most bytes of a configuration. */
+/** Maximum number of bytes of a configuration. */
 const LARGEST_TOTAL = 3 * 1_024 * 1_024;
 
 /**
- * The most bytes in a ConfigMap. The API server accepts 1 MiB, of which the rest is for names, annotations
- * and generated entries.
+ * Maximum number of bytes in a ConfigMap. The API server accepts 1 MiB, of which the rest is for names,
+ * annotations and generated entries.
  */
 const LARGEST_OBJECT = 1_000 * 1_024;
 

@@ -95,9 +95,9 @@ function hasId(content: string, id: string): boolean {
   ).test(content);
 }
 
-/** The most characters of the check's result in a condition. */
+/** Maximum number of characters of the check's result in a condition. */
 const MAX_PROBLEM_LENGTH = 3_000;
-/** The most characters of warnings that are recorded. */
+/** Maximum number of characters of warnings that are recorded. */
 const MAX_WARNINGS_LENGTH = 8_000;
 
 /** A problem for a condition, because of which some files or items are not loaded. */

@@ -55,9 +55,9 @@ interface LoadJob extends LoadOrder {
 }
 
 /**
- * One load of a content into a running hub (rules.md, "Reload or restart"): write the files, let the hub
- * check and read them, reload the changed sections, and observe the result. If the process ends after any
- * step, the next process repeats the load from the beginning with the same result.
+ * One load of content into a running hub (rules.md, "Reload or restart"): write the files, let the hub check
+ * and read them, reload the changed sections, and observe the result. If the process ends after any step, the
+ * next process repeats the load from the beginning with the same result.
  */
 export class HubLoader {
   constructor(
@@ -173,7 +173,7 @@ export class HubLoader {
         lastLoad: method === 'hot-reload' || pending.length === 0 ? this.loadedNow(method) : base.lastLoad,
       });
     if (decision.type === 'restart') return this.restart(decision.because);
-    // Published before the load ends, since a rollout waits for that.
+    // The content is published before the load ends, since a rollout waits for that end.
     await publishWithoutRestart(this.services, resource, content);
     if (decision.type === 'nothing') {
       await accept([], 'none');

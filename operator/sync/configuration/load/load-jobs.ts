@@ -13,7 +13,10 @@ import type { DesiredContent } from './running-content';
 
 /** The last load of each hub. */
 export class LoadJobs {
-  /** Loads by hub. `key` identifies the content, the reload policy, and the start of the hub. */
+  /**
+   * Loads by hub. `key` identifies the content, the reload policy, and the start of the hub. After a failed
+   * load, nothing is known about the content.
+   */
   private readonly loads: PerHub<{ readonly key: string; readonly operation: Operation<LoadResult> }>;
   private readonly closing = new AbortController();
 

@@ -7,7 +7,7 @@ import { checkInHub, type CheckSubject, type Problem } from './check';
 import { isSameContent, type ContentHashes, readMarker } from '../../hub-pod/content-hashes';
 import { whileRefreshing } from '../../hub-pod/refresh';
 
-/** Milliseconds in which a kubelet has refreshed the volumes after a request. */
+/** Milliseconds after which a kubelet has refreshed the volumes, if it was requested to. */
 export const REFRESH_DURATION = 15_000;
 
 type Verification =

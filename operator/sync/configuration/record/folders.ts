@@ -8,7 +8,10 @@ import { type ForeignTarget, foldersOf } from '../generate/foreign-targets';
 /** The folder into which themes of community repositories are installed while the hub runs. */
 const THEMES = 'themes';
 
-/** The included folders that the configuration does not provide, by the report of the pod's start. */
+/**
+ * The included folders that the configuration does not provide, with their state according to the report of
+ * the pod's start.
+ */
 interface Folders {
   /** Folders that the volume does not have. */
   readonly missing: readonly ForeignTarget[];

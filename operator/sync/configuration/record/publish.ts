@@ -57,7 +57,7 @@ export async function publishConfiguration(
   await writeFiles(services, options, configuration, content, { annotations });
 }
 
-/** Writes files that are loaded, without a restart, and deletes the parts of a former content. */
+/** Writes files that the hub has loaded, without a restart, and deletes the parts of former content. */
 export async function publishLoaded(
   services: Pick<Services, 'applier' | 'cache'>,
   resource: HubConfiguration,

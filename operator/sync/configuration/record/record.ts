@@ -101,7 +101,7 @@ export interface ProcessEnds {
 export interface SentSettings {
   /** A hash of the settings. */
   readonly hash: string;
-  /** The number of times that they were sent. The hub restarts for each. */
+  /** Number of times that the settings were sent. The hub restarts for each. */
   readonly times: number;
 }
 

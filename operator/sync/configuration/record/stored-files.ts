@@ -31,7 +31,7 @@ const FOLDERS_FILE = '.folders';
 /** Key of all files in compressed form, used when most files are in other ConfigMaps. */
 const PACKED_FILE = '.packed';
 
-/** The parts of a content that the hub, or the start of its pod, reads. */
+/** The fields of {@link Content} that the hub, or the start of its pod, reads. */
 export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
   /** Absent if there are none, or if an earlier version wrote the files. */
   readonly folders?: Content['folders'] | undefined;

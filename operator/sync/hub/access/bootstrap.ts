@@ -47,8 +47,8 @@ const unreachable = (): NextState =>
 
 /**
  * The state machine of the bootstrap: one function per state, one step per reconcile, the state in
- * `status.bootstrap.state` (rules.md, "Bootstrap"). Every step may be repeated: a step that the hub has completed is
- * skipped, and a login with the stored credentials replaces one that was lost in a crash.
+ * `status.bootstrap.state` (rules.md, "Bootstrap"). Every step may be repeated: a step that the hub has
+ * completed is skipped, and a login with the stored credentials replaces one that was lost in a crash.
  */
 export class Bootstrap {
   private readonly sessions: OwnerSessions;

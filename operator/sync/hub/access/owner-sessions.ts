@@ -92,7 +92,9 @@ export class OwnerSessions {
     this.logins.delete(hub);
   }
 
-  /** Calls `use` with a REST client of the hub that sends no token and masks the password in every message. */
+  /**
+   * Calls `use` with a REST client of the hub that sends no token and masks the password in every message.
+   */
   async withRest<T>(
     { hub, url }: HubEndpoint,
     credentials: Credentials | undefined,

@@ -36,10 +36,10 @@ interface HttpRoute extends ClusterObject {
 }
 
 /**
- * Ensures the HTTPRoute of `spec.gateway`, or removes it if that is absent. Sets the condition `Exposed` to
- * the first fault of Service, Ingress, certificate or route: also that the Gateway API is missing, or that a
- * Gateway does not accept the route. Without a fault the condition is completed after the hub has said
- * whether it trusts proxies.
+ * Ensures the HTTPRoute of `spec.gateway`, or removes it if no gateway is enabled. Sets the condition
+ * `Exposed` to the first fault of Service, Ingress, certificate or route: also that the Gateway API is
+ * missing, or that a Gateway does not accept the route. Without a fault the condition is completed after the
+ * hub has said whether it trusts proxies.
  */
 export function ensureHttpRoute(services: Pick<Services, 'applier'>, discovery: Discovery): WorkloadStep {
   return {

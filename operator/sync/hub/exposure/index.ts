@@ -17,7 +17,10 @@ import { builtin } from '../../../runtime/types';
 import { HUB_PORT, workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureObject } from './ensure-object';
 
-/** The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy (rules.md, "Exposure"). */
+/**
+ * The steps that make the hub reachable: Service, Ingress with its Certificate, HTTPRoute, NetworkPolicy
+ * (rules.md, "Exposure").
+ */
 export function addExposure<Stage extends HubContext>(
   steps: Steps<Stage>,
   services: Pick<Services, 'applier' | 'clock' | 'cluster' | 'settings' | 'cache'>,

@@ -24,8 +24,8 @@ type TlsSource =
   | { readonly type: 'issued'; readonly secretName: string; readonly issuerRef: object };
 
 /**
- * Ensures the Ingress of `spec.ingress` and its Certificate, or removes them if that is absent. Sets the
- * condition `CertManagerAvailable` if an issuer is named: without cert-manager the Ingress serves HTTP
+ * Ensures the Ingress of `spec.ingress` and its Certificate, or removes them if no ingress is enabled. Sets
+ * the condition `CertManagerAvailable` if an issuer is named: without cert-manager the Ingress serves HTTP
  * (rules.md, "Certificate manager"). A certificate that is not issued is reported in the condition `Exposed`.
  */
 export function ensureIngress(

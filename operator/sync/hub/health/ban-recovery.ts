@@ -18,7 +18,10 @@ import { unbanReport } from '../../hub-pod/termination-messages';
 import type { HubContext } from '../steps';
 
 const WINDOW_MINUTES = BAN_WINDOW / 60_000;
-/** Milliseconds in which a restarted hub may not respond. After that it has another fault. */
+/**
+ * Milliseconds for which a restarted hub is expected not to respond. If it takes longer, the hub has another
+ * fault.
+ */
 const RESTART_DURATION = 2 * 60_000;
 /**
  * Tolerance of a comparison of times: times of objects are rounded down to whole seconds and `lastSelfUnban`

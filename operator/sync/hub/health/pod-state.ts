@@ -138,7 +138,7 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
   if (terminated?.exitCode === 0) return undefined;
   const { reason = '', message = '' } = waiting ?? {};
   const failed = terminated ?? lastState?.terminated;
-  // The reason of the last end says more than the back-off after it.
+  // The last exit of the container says more than the back-off that follows it.
   if (
     failed &&
     failed.exitCode !== 0 &&
@@ -154,8 +154,8 @@ function containerProblem({ name, state = {}, lastState }: ContainerStatus): str
 }
 
 /**
- * The termination message of a container. Reports of the operator's own init containers are translated for
- * people.
+ * The termination message of a container. Reports of the operator's own init containers are replaced by
+ * sentences for users.
  */
 function endMessage(message: string): string {
   const report = parsePrepareReport(message);
@@ -163,8 +163,8 @@ function endMessage(message: string): string {
     case 'missing':
       return 'There is no configuration: create a HubConfiguration for this Hub.';
     case 'downgrade':
-      // The image may differ from `spec.version`, so the annotation with that version might not allow it:
-      // `true` does.
+      // The image may differ from `spec.version`. The annotation allows either exactly `spec.version` or,
+      // with `true`, any version, so the message proposes `true`.
       return downgradeMessage(report.ran ?? '', report.version, 'this volume', 'true');
     case 'refused':
       return `The hub would not load this configuration: ${report.problems.map(({ text }) => text).join('\n')}`;

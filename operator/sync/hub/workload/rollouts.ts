@@ -34,8 +34,8 @@ export class Rollouts {
   private readonly debounce: RolloutDebounce;
   private readonly turns: RolloutTurns;
   /**
-   * Reports per Hub whether a user has caused the pending change, by a change of the Hub, its configuration,
-   * its secrets or its community repositories.
+   * True for Hubs whose pending change was caused by a user: by a change of the Hub, its configuration, its
+   * secrets or its community repositories.
    */
   private readonly isRequested: PerHub<boolean>;
 

@@ -51,8 +51,8 @@ export function ensureStatefulSet(
       const left = leftAllowance(hub, spec, context.claim);
       if (left !== undefined) notices.push(left);
       const { namespace, name } = hub.metadata;
-      // Read from the API server, since an outdated StatefulSet from the cache could delay a rollout that has
-      // already begun, or bring back its former hashes.
+      // The StatefulSet is read from the API server, since an outdated one from the cache could delay a
+      // rollout that has already begun, or bring back its former hashes.
       const present = await applier.find<StatefulSet>(
         builtin.StatefulSet,
         namespace,

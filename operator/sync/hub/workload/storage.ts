@@ -82,8 +82,8 @@ async function ensureClaim(
 ): Promise<ClaimState> {
   const { applier } = services;
   const name = claimName(hub);
-  // Read from the API server: the cache has only the operator's own claims, and a deletion or an expansion
-  // must be seen at once.
+  // The claim is read from the API server: the cache has only the operator's own claims, and a deletion or an
+  // expansion must be seen at once.
   const present = await applier.find<Claim>(builtin.PersistentVolumeClaim, hub.metadata.namespace, name);
   // A claim of a former Hub of this name is about to be deleted. This Hub gets a new claim.
   const isFormer = present && controllerOf(present) && !applier.isOurs(present, hub);

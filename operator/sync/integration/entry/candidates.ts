@@ -56,9 +56,9 @@ const isUnfinished = ({ state, reason, disabled_by: disabledBy }: ConfigEntry): 
   (['not_loaded', 'setup_in_progress'].includes(state) || (state === 'setup_error' && reason === null));
 
 /**
- * The entries that an interrupted flow may have created: those from a user's flow that the domain did not
- * have before. While the flow is open, it can only have created an entry whose set-up has not ended, and
- * every other entry was created by a user.
+ * The entries that an interrupted flow may have created: entries that the domain did not have before, with
+ * the source `user`. While the flow is open, it can only have created an entry whose set-up has not ended,
+ * and every other entry was created by a user.
  *
  * @param free entries of the domain that no resource owns
  * @param title title by which an entry of the resource is recognized

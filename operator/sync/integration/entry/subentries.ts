@@ -167,7 +167,8 @@ export class SubentryUpdate {
   ): Promise<FlowEnd> {
     const { client } = this.reconcile;
     const flow = { kind: 'subentries', ...pending };
-    // Recorded before the start, since a flow without a question creates the subentry when it starts.
+    // The flow is recorded before it starts, since a flow without a question creates the subentry
+    // immediately.
     if (pending.subentry) await this.operation.record(flow);
     return runFlow(
       client,
