@@ -5,7 +5,7 @@ import { HubClient, type HubAccess } from './hub-client';
 interface HubClientCacheOptions {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds until a hub has answered a write or a reload. */
+  /** Milliseconds until a hub must have answered a write or a reload. */
   readonly writeTimeout?: number;
   /** Throws when this process may no longer write to a hub. */
   readonly assertLeader?: () => void;
@@ -16,7 +16,9 @@ interface Entry {
   readonly client: HubClient;
 }
 
-/** One client per hub, so that each hub has one WebSocket, one set of write queues and one queue of reloads. */
+/**
+ * One client per hub, so that each hub has one WebSocket, one set of write queues and one queue of reloads.
+ */
 export class HubClientCache {
   private readonly options: HubClientCacheOptions;
   private readonly entries = new Map<string, Entry>();
@@ -26,11 +28,11 @@ export class HubClientCache {
   }
 
   /**
-   * The client of a hub. It stays the same while address and token do. Otherwise the previous one is closed, and calls
-   * to it fail with HubUnreachable.
+   * The client of a hub. It is reused as long as address and token are unchanged. Otherwise the previous
+   * client is closed, and calls to it fail with HubUnreachable.
    *
    * @param key `namespace/name/uid`
-   * @param secrets values to mask in the hub's texts from now on; absent: as before
+   * @param secrets values to mask in the hub's texts from now on; if absent, the masked values do not change
    */
   get(key: string, access: HubAccess, secrets?: Iterable<string>): HubClient {
     const entry = this.entries.get(key);
@@ -53,7 +55,7 @@ export class HubClientCache {
     return client;
   }
 
-  /** The client of a hub as it is; undefined: there is none. */
+  /** The current client of a hub; undefined if there is none. */
   existing(key: string): HubClient | undefined {
     return this.entries.get(key)?.client;
   }

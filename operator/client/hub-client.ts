@@ -34,7 +34,7 @@ export interface HubAccess extends HubAddress {
 interface HubClientOptions extends HubAccess {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Milliseconds until the hub has answered a write or a reload. */
+  /** Milliseconds until the hub must have answered a write or a reload. */
   readonly writeTimeout?: number | undefined;
   /** Values to mask in error messages; the token is always masked. */
   readonly secrets?: Iterable<string>;
@@ -107,7 +107,10 @@ export class HubClient {
     this.redact = redactor([this.token, ...secrets]);
   }
 
-  /** Starts no further write; resolves when those in flight, and the reloads that they request, have ended. */
+  /**
+   * Starts no further write. Resolves when the writes in flight, and the reloads that they request, have
+   * ended.
+   */
   async drain(): Promise<void> {
     await this.entities.drain();
     await this.reloads.waitUntilIdle();

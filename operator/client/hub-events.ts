@@ -6,24 +6,27 @@ import type { TriggerEventData } from './connection/api-types';
 import type { Events } from './connection/commands';
 import { isUnknownCommand } from './connection/errors';
 
-/** A change in a hub that may concern objects of the operator. */
+/** A change in a hub that may affect objects of the operator. */
 export type HubEvent =
   /**
-   * Another client of the hub reloads a kind or, with `id`, wrote that automation, which reloads it alone. The change
-   * takes effect a little later.
+   * Another client of the hub reloads a kind. With `id`, it wrote that automation, which reloads only that
+   * one. The change takes effect a little later.
    */
   | { readonly type: 'external-reload'; readonly kind: ConfigEntityKind; readonly id?: string }
-  /** A reload by any client has ended. For scripts the hub reports each changed script instead, by `id`. */
+  /**
+   * A reload by any client has ended. For scripts, the hub reports each changed script instead, with its
+   * `id`.
+   */
   | { readonly type: 'reloaded'; readonly kind: ConfigEntityKind; readonly id?: string }
-  /** Automations may have been turned on by a service call. */
+  /** A service call may have turned automations on. */
   | { readonly type: 'automations-turned-on' }
   /** A component was set up. */
   | { readonly type: 'component-loaded'; readonly component: string }
   /** A device appeared. */
   | { readonly type: 'device-added' }
-  /** The connection is back: anything may have happened since it was lost. */
+  /** The connection is restored. Any change may have happened since it was lost. */
   | { readonly type: 'reconnected' }
-  /** Some of its changes were not seen, without a loss of the connection. */
+  /** Some changes were not seen, although the connection was not lost. */
   | { readonly type: 'changes-missed' };
 
 export type HubEventListener = (event: HubEvent) => void;
@@ -42,7 +45,7 @@ type TriggerEvent = keyof Pick<
 interface EventTrigger {
   readonly id: string;
   readonly event_type: readonly TriggerEvent[];
-  /** Values that the data of the event must have. */
+  /** Values that the event's data must have. */
   readonly event_data?: Readonly<Partial<Record<keyof TriggerEventData, string>>>;
 }
 
@@ -57,7 +60,8 @@ const eventTrigger = (
   ...(data && { event_data: data }),
 });
 
-// Triggers instead of event subscriptions: the hub filters by the data of the events, so other events are not sent.
+// Triggers are used instead of event subscriptions, because the hub then filters by the event's data and does
+// not send other events.
 const TRIGGERS = [
   ...CONFIG_ENTITY_KINDS.map((domain) =>
     eventTrigger('reload', 'call_service', { domain, service: 'reload' }),
@@ -65,7 +69,7 @@ const TRIGGERS = [
   eventTrigger('automation', 'automation_reloaded'),
   eventTrigger('scene', 'scene_reloaded'),
   eventTrigger('script', ['service_registered', 'service_removed'], { domain: 'script' }),
-  // `homeassistant.turn_on` calls `turn_on` of each domain concerned, which fires an event of its own.
+  // `homeassistant.turn_on` calls `turn_on` of each affected domain, which fires an event of its own.
   ...['turn_on', 'toggle'].map((service) =>
     eventTrigger('automations-turned-on', 'call_service', { domain: 'automation', service }),
   ),
@@ -73,7 +77,7 @@ const TRIGGERS = [
   eventTrigger('device-added', 'device_registry_updated', { action: 'create' }),
 ];
 
-/** The hub's events of {@link HubEvent}, by one subscription. */
+/** Reports the events of a hub as {@link HubEvent}, with a single subscription. */
 export class HubEvents {
   private readonly ownReloads: OwnReloadTracker;
   private readonly listeners = new Set<HubEventListener>();
@@ -89,7 +93,10 @@ export class HubEvents {
     connection.onMissedChanges(() => this.emit({ type: 'changes-missed' }));
   }
 
-  /** Calls `listener` for every event after {@link watch} has resolved. Returns a function that removes it. */
+  /**
+   * Calls `listener` for every event after {@link watch} has resolved. @returns a function that removes the
+   * listener
+   */
   onEvent(listener: HubEventListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
@@ -111,7 +118,10 @@ export class HubEvents {
     }
   }
 
-  /** For a hub without triggers for clients: it sends all events of these types, and the operator filters them. */
+  /**
+   * For a hub that does not offer triggers to clients: it sends all events of the types, and the operator
+   * filters them.
+   */
   private async subscribeToAll(connection: HubConnection): Promise<void> {
     const types = [...new Set(TRIGGERS.flatMap(({ event_type: each }) => each))];
     const attempts = types.map((type) =>
@@ -122,7 +132,7 @@ export class HubEvents {
     const results = await Promise.allSettled(attempts);
     const failed = results.find((result) => result.status === 'rejected');
     if (!failed) return;
-    // The next attempt subscribes to all of them again.
+    // All subscriptions are cancelled, because the next attempt creates all of them again.
     for (const result of results) if (result.status === 'fulfilled') await result.value();
     throw failed.reason;
   }

@@ -2,18 +2,24 @@ import type { Clock } from '../base/clock';
 import type { HubConnection } from './connection/connection';
 import { HubError } from './connection/errors';
 
-/** Milliseconds for which a hub that has not started is not asked again: hundreds of resources may wait for one that stays so. */
+/**
+ * Milliseconds for which the answer that a hub has not started is reused: hundreds of resources may wait for
+ * a hub that remains in that state.
+ */
 const NOT_RUNNING_PAUSE = 2_000;
 
 /**
- * Whether the hub serves requests as it should: it has started completely, and was not restarted meanwhile. While it stops
- * or starts, it rejects requests that it accepts otherwise.
+ * Whether the hub is fully started, and was not restarted in the meantime. While it stops or starts, it
+ * rejects requests that it accepts otherwise.
  */
 export class HubPresence {
   private lost = 0;
-  /** Whether the hub of the present connection has started; undefined: it was not asked, or had not. */
+  /**
+   * Whether the hub has started, for the current connection; undefined if it was not asked, or had not
+   * started.
+   */
   private started: Promise<boolean> | undefined;
-  /** A hub that had not started is asked again then, on the monotonic clock. */
+  /** Time at which a hub that had not started is asked again, by the monotonic clock. */
   private askAgainAt = -Infinity;
 
   constructor(
@@ -27,12 +33,15 @@ export class HubPresence {
     });
   }
 
-  /** Names the present connection. A hub cannot start again without the loss of it. */
+  /** Identifies the current connection. A hub cannot restart without losing it. */
   get epoch(): number {
     return this.lost;
   }
 
-  /** Whether the hub has started completely. It is asked until it has, then once per connection. @throws HubError it does not answer */
+  /**
+   * Whether the hub has started completely. The hub is asked until it has, then once per connection. @throws
+   * HubError the hub does not answer
+   */
   async isRunning(): Promise<boolean> {
     if (this.clock.monotonic() < this.askAgainAt) return false;
     const asked = (this.started ??= this.ask());
@@ -50,7 +59,10 @@ export class HubPresence {
     return isRunning;
   }
 
-  /** Whether the hub runs, and has run since that epoch. It is asked: a lost connection may not be noticed yet. */
+  /**
+   * Whether the hub is running, and has been since that epoch. The hub is asked, since the loss of the
+   * connection may not have been noticed yet.
+   */
   async hasRunSince(epoch: number): Promise<boolean> {
     if (epoch !== this.lost) return false;
     try {
@@ -61,7 +73,10 @@ export class HubPresence {
     }
   }
 
-  /** In recovery mode and in safe mode a hub has loaded only a part of its integrations. */
+  /**
+   * Asks the hub. In recovery mode and in safe mode it has loaded only some of its integrations, so it does
+   * not count as running.
+   */
   private async ask(): Promise<boolean> {
     const { state, recovery_mode: recovery, safe_mode: safe } = await this.connection.command('get_config');
     return state === 'RUNNING' && !recovery && !safe;

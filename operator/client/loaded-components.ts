@@ -18,7 +18,9 @@ export class LoadedComponents {
     });
   }
 
-  /** `automation`, `scene`, `mqtt`, …: its services exist once it is loaded. */
+  /**
+   * Whether a component is loaded, such as `automation`, `scene` or `mqtt`. From then on, its services exist.
+   */
   async isLoaded(component: string): Promise<boolean> {
     return (await this.components.get()).has(component);
   }

@@ -7,7 +7,7 @@ import type { RestClient } from './connection/rest';
  *
  * @param data service data and target (`entity_id`, …)
  * @throws HubRejected 400: the service is unknown, or it rejected the data or the current state
- * @throws HubFailed the service failed, with the hub's message
+ * @throws HubFailed the service failed; the error has the hub's message
  */
 export async function callService(
   rest: RestClient,
@@ -18,7 +18,10 @@ export async function callService(
   await rest.post(`/api/services/${domain}/${service}`, data, { timeout: rest.writeTimeout });
 }
 
-/** The components and platforms that the hub has set up: `automation`, `scene`, `mqtt`, `sensor.mqtt`, … */
+/**
+ * The components and platforms that the hub has set up, such as `automation`, `scene`, `mqtt` and
+ * `sensor.mqtt`.
+ */
 export function listComponents(rest: RestClient): Promise<readonly string[]> {
   return rest.get('/api/components', { answer: components });
 }

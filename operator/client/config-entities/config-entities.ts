@@ -12,7 +12,7 @@ import { callService } from '../services';
 import { type ConfigEntityKind, type EntityPayload } from '../connection/config-entity';
 
 interface RemoveOptions {
-  /** Called when the request leaves the queue; false: nothing is sent. */
+  /** Called when the request leaves the queue; if it returns false, nothing is sent. */
   readonly shouldRemove?: () => boolean;
 }
 
@@ -46,24 +46,27 @@ export class ConfigEntities {
     return this.queues[kind].busy;
   }
 
-  /** When a write last got no answer, by the monotonic clock: the hub may still execute it. */
+  /**
+   * Time at which a write last got no answer, by the monotonic clock: the hub may still execute that write.
+   */
   get lastCutAt(): number {
     return this.cutAt;
   }
 
-  /** Starts no further write; resolves when those in flight have ended. */
+  /** Starts no further write, and resolves when the writes in flight have ended. */
   async drain(): Promise<void> {
     await Promise.all(Object.values(this.queues).map((queue) => queue.close()));
   }
 
-  /** Reloads the kind's component when the write in flight has ended, before queued writes. */
+  /** Reloads the kind's component after the write in flight, before queued writes. */
   async reload(kind: ConfigEntityKind): Promise<void> {
     await this.queues[kind].runNext(async () => {
       this.ownReloads.expect(kind);
       try {
         await callService(this.rest, kind, 'reload');
       } catch (error) {
-        // The hub announces a reload before it executes it: only one that failed during execution was announced.
+        // The hub announces a reload before it executes it, so a reload that failed during execution was
+        // announced.
         if (!(error instanceof HubFailed)) this.ownReloads.cancel(kind);
         throw error;
       }
@@ -71,11 +74,12 @@ export class ConfigEntities {
   }
 
   /**
-   * Creates or replaces an object. Idempotent. The hub then reloads it in the background: an accepted payload is not in
-   * use yet.
+   * Creates or replaces an object. Idempotent. The hub then reloads the object in the background: an accepted
+   * payload is not in use yet.
    *
-   * @param payload a function is called when the request leaves the queue; if it returns undefined, nothing is written
-   * @returns whether it was written
+   * @param payload a function is called when the request leaves the queue; if it returns undefined, nothing
+   * is written
+   * @returns whether the payload was written
    * @throws HubRejected with the hub's validation error
    */
   write(
@@ -101,7 +105,10 @@ export class ConfigEntities {
     });
   }
 
-  /** The object in the hub's file; undefined: not in the file. Takes the hub up to 0.4 s with 500 objects. */
+  /**
+   * Reads an object from the hub's file. Takes the hub up to 0.4 s with 500 objects. @returns undefined if
+   * the file lacks it
+   */
   async read(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     const request = this.rest.get(configPath(kind, id), {
       timeout: this.rest.writeTimeout,
@@ -110,7 +117,7 @@ export class ConfigEntities {
     return unlessUnknown(ofFile(kind, request));
   }
 
-  /** As {@link read}, after the writes that were requested before. */
+  /** Like {@link read}, after the writes that were requested before. */
   readAfterWrites(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     return this.queues[kind].run(() => this.read(kind, id));
   }
@@ -149,8 +156,10 @@ export class ConfigEntities {
   }
 
   /**
-   * The live config of an automation or script, from the hub's memory, with secrets resolved and blueprints expanded;
-   * undefined: no such entity, or a disabled one. The hub offers no such command for scenes.
+   * Reads the live config of an automation or script from the hub's memory, with secrets resolved and
+   * blueprints expanded. The hub has no such command for scenes.
+   *
+   * @returns undefined if the entity does not exist or is disabled
    */
   async running(entityId: string): Promise<EntityPayload | undefined> {
     const kind = domainOf(entityId) as 'automation' | 'script';
@@ -159,7 +168,8 @@ export class ConfigEntities {
   }
 
   /**
-   * Expands a blueprint with these inputs. The keys of a definition that uses it override those of the result.
+   * Expands a blueprint with these inputs. Where a definition that uses the blueprint has keys of its own,
+   * they override those of the result.
    *
    * @throws HubFailed there is no such blueprint, or an input is missing
    */
@@ -172,7 +182,10 @@ export class ConfigEntities {
   }
 }
 
-/** The answer to a request about an object of the hub's file. The hub answers 500 without a cause while it cannot read that file. */
+/**
+ * Adds the probable cause to an error 500 of a request about an object in the hub's file. The hub answers so
+ * while it cannot read the file, and gives no cause.
+ */
 function ofFile<T>(kind: ConfigEntityKind, request: Promise<T>): Promise<T> {
   const cause = `the hub fails so while it cannot read ${kind}s.yaml: a line that is no YAML, or !secret, which its API does not resolve there. Correct the file`;
   return request.catch((error: unknown) => {
@@ -185,8 +198,8 @@ function configPath(kind: ConfigEntityKind, id: string): string {
 }
 
 /**
- * Undefined for an unknown id, which the hub answers with 404 or 400. A 404 with another text means that the hub does
- * not serve this part of its API (yet).
+ * Settles like `call`, but resolves to undefined for an id that the hub answers with 404 or 400 as unknown. A
+ * 404 with another text means that the hub does not serve this part of its API (yet), and is an error.
  */
 function unlessUnknown<T>(call: Promise<T>): Promise<T | undefined> {
   return undefinedIf((error) => {

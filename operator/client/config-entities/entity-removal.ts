@@ -5,15 +5,19 @@ import type { EntityRegistry } from '../registries/entity-registry';
 import type { Reloads } from './reloads';
 
 export interface RemovalOptions {
-  /** Called right before each request that removes something; false: nothing more is removed. */
+  /**
+   * Called right before each request that removes something; if it returns false, nothing more is removed.
+   */
   readonly shouldRemove: () => boolean;
-  /** Whether the component may be reloaded, to find an entity that a concurrent reload has registered again. */
+  /**
+   * Whether the component may be reloaded, to detect an entity that a concurrent reload has registered again.
+   */
   readonly reload: boolean;
 }
 
 /**
- * Milliseconds in which the hub may still execute a write whose connection was cut; measured: 0.4 s with 300
- * automations.
+ * Milliseconds within which the hub may still execute a write whose connection was cut. Measured: 0.4 s with
+ * 300 automations.
  */
 const LATE_WRITE_PERIOD = 10_000;
 
@@ -41,7 +45,7 @@ export class EntityRemoval {
   /**
    * Resolves when the object is neither in the file nor in the registry.
    *
-   * @param id in the file
+   * @param id id of the object in the file
    * @throws HubUnreachable, HubRejected, …; the removal can be repeated
    */
   async remove(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
@@ -52,7 +56,9 @@ export class EntityRemoval {
     await this.removeOnce(kind, id, options, { onlyRegistered: true });
   }
 
-  /** Milliseconds in which a write without an answer may still be executed; 0 or less: none may. */
+  /**
+   * Milliseconds during which a write without an answer may still be executed; 0 or less if no write may be.
+   */
   get lateWritePeriod(): number {
     const since = Math.max(this.createdAt, this.hub.entities.lastCutAt);
     return since + LATE_WRITE_PERIOD - this.clock.monotonic();
@@ -74,8 +80,8 @@ export class EntityRemoval {
   }
 
   /**
-   * A write of this process whose connection was cut, or one of the previous process, may not have reached the file
-   * yet: the hub then answers that it does not know the object.
+   * Removes the object again after a pause. A write of this process or the previous one, whose connection was
+   * cut, may not have reached the file yet: in that case the hub answers that it does not know the object.
    */
   private async removeLateWrite(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const { lateWritePeriod } = this;

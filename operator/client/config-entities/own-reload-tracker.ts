@@ -10,8 +10,9 @@ interface ExpectedReloads {
 }
 
 /**
- * Distinguishes reloads that the operator causes from those of other clients. The hub announces each reload, including
- * one per write, but not reliably by whom (a person may use the operator's user), so expected reloads are counted.
+ * Distinguishes reloads that the operator causes from those of other clients. The hub announces each reload,
+ * including one per write. It does not reliably tell who caused it, since a user may log in as the operator's
+ * user. Expected reloads are therefore counted.
  */
 export class OwnReloadTracker {
   private readonly clock: Clock;
@@ -22,35 +23,40 @@ export class OwnReloadTracker {
   }
 
   /**
-   * Call it before the write or the reload: the announcement can arrive before the answer.
+   * Counts an expected reload. Must be called before the write or the reload: the announcement can arrive
+   * before the answer.
    *
-   * @param id of the written automation, which the announcement names; announcements for scenes and scripts have no id
+   * @param id id of the written automation, which the announcement contains; announcements for scenes and
+   * scripts have no id
    */
   expect(kind: ConfigEntityKind, id?: string): void {
     this.dropOverdue();
     const name = nameOf(kind, id);
     const pending = (this.entries.get(name)?.pending ?? 0) + 1;
-    this.entries.delete(name); // the map is in the order of `lastAt`
+    this.entries.delete(name); // the map is ordered by `lastAt`
     this.entries.set(name, { pending, lastAt: this.clock.monotonic() });
   }
 
-  /** The write or reload failed. If its reload is announced nevertheless, it counts as that of another client. */
+  /**
+   * To be called when the write or reload failed. If its reload is announced nevertheless, it counts as that
+   * of another client.
+   */
   cancel(kind: ConfigEntityKind, id?: string): void {
     this.takeOne(nameOf(kind, id));
   }
 
-  /** The hub has announced a reload. @returns whether the operator caused it */
+  /** To be called when the hub has announced a reload. @returns whether the operator caused it */
   consume(kind: ConfigEntityKind, id?: string): boolean {
     this.dropOverdue();
     return this.takeOne(nameOf(kind, id));
   }
 
-  /** Number of entries; only expected reloads have one. */
+  /** Number of names with expected reloads. */
   get size(): number {
     return this.entries.size;
   }
 
-  /** The connection was lost, and announcements with it. */
+  /** To be called when the connection was lost: announcements may have been lost with it. */
   reset(): void {
     this.entries.clear();
   }

@@ -6,7 +6,7 @@ import type { Logger } from '../../base/log';
 import { HubBanned, TokenRejected } from '../connection/errors';
 
 export type ReloadResult =
-  /** `startedAt`: by the monotonic clock. Every write that ended before has taken effect. */
+  /** `startedAt` is a time of the monotonic clock. Every write that ended before it has taken effect. */
   | { readonly ok: true; readonly reloadId: string; readonly startedAt: number }
   | {
       readonly ok: false;
@@ -16,7 +16,7 @@ export type ReloadResult =
       readonly reloadId: string;
     };
 
-/** What an attempt needs. */
+/** The operations that {@link reloadWithRetry} needs. */
 export interface Attempts {
   /** Whether the hub has loaded a component. */
   isLoaded(component: string): Promise<boolean>;
@@ -27,10 +27,10 @@ export interface Attempts {
 }
 
 /**
- * Reloads a component (rules.md, "Reload"): checks that it is loaded and makes up to three attempts, 5 s apart, each with
- * its own id in log and result. Never rejects.
+ * Reloads a component (rules.md, "Reload"). Checks that the component is loaded and makes up to three
+ * attempts, 5 s apart, each with its own id in log and result. Never rejects.
  *
- * @param closing aborted: there is no further attempt
+ * @param closing when aborted, no further attempt is made
  */
 export async function reloadWithRetry(
   component: string,
@@ -70,7 +70,7 @@ async function reload(
     return { ok: true, reloadId, startedAt };
   } catch (error) {
     log.warn({ ...fields, error }, 'failed to reload component');
-    // Neither is solved within seconds, and each attempt with a rejected token counts toward a ban.
+    // Neither problem ends within seconds, and each attempt with a rejected token counts toward a ban.
     const final = error instanceof TokenRejected || error instanceof HubBanned;
     return { ok: false, reason: 'ReloadFailed', message: shownMessage(error), reloadId, final };
   }

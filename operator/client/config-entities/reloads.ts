@@ -4,36 +4,40 @@ import { Timer } from '../../base/timer';
 import { type Attempts, type ReloadResult, reloadWithRetry } from './reload-retry';
 
 interface ReloadsOptions extends Attempts {
-  /** Whether writes are in flight or queued for which the reload should wait. */
+  /** Whether writes are in flight or queued for which the reload has to wait. */
   isWriting(component: string): boolean;
 }
 
 /** Milliseconds without a request after which a reload begins. */
 export const QUIET_PERIOD = 300;
-/** The longest time, in milliseconds, that a request waits. Doubles with each reload while writes continue. */
+/** Milliseconds for which a reload request waits at most. Doubles with each reload while writes continue. */
 export const MAX_WAIT = 10_000;
-/** The limit of that doubling: hundreds of writes take the hub minutes, and each reload among them slows them down. */
+/**
+ * Largest value of the doubled wait: hundreds of writes take the hub minutes, and each reload between them
+ * slows them down.
+ */
 const MAX_WAIT_WHILE_WRITING = 60_000;
 
 interface Batch {
   readonly result: Promise<ReloadResult>;
   readonly resolve: (result: ReloadResult) => void;
-  /** The latest start of the reload, by the monotonic clock. */
+  /** Latest start of the reload, by the monotonic clock. */
   readonly latestStart: number;
 }
 
 interface ComponentQueue {
-  /** The requests for the next reload. */
+  /** The batch for the next reload. */
   waiting: Batch | undefined;
   running: Batch | undefined;
-  /** The longest wait of the next request, in milliseconds. */
+  /** Milliseconds for which the next batch waits at most. */
   maxWait: number;
   readonly timer: Timer;
 }
 
 /**
- * The reloads of one hub (rules.md, "Reload"). They are coalesced: one reload serves all requests that were made before it
- * began. A burst of writes causes few reloads, and each request resolves with the result of a reload that began after it.
+ * The reloads of one hub (rules.md, "Reload"). They are coalesced: one reload serves all requests that were
+ * made before it began. A burst of writes causes few reloads, and each request resolves with the result of a
+ * reload that began after the request.
  */
 export class Reloads {
   private readonly options: ReloadsOptions;
@@ -46,17 +50,17 @@ export class Reloads {
   }
 
   /**
-   * A reload also waits while `expectsWrites` says that more writes will come, up to the same limit: in a burst there are
-   * pauses between the writes, and one reload after all of them is enough.
+   * Delays reloads while `expectsWrites` is true, up to the usual limit. A burst of writes has pauses, and
+   * one reload after all of its writes is enough.
    */
   deferWhile(expectsWrites: (component: string) => boolean): void {
     this.expectsWrites = expectsWrites;
   }
 
   /**
-   * Requests a reload; call it after the write has ended. Never rejects.
+   * Requests a reload; to be called after the write has ended. Never rejects.
    *
-   * @param quiet milliseconds that it waits for further requests; 0: the writes of a burst have ended together
+   * @param quiet milliseconds to wait for further requests; 0 if all writes of a burst have ended
    */
   request(component: string, quiet = QUIET_PERIOD): Promise<ReloadResult> {
     if (this.closing.signal.aborted) return Promise.resolve(closed());
@@ -77,7 +81,7 @@ export class Reloads {
     }
   }
 
-  /** Starts no further reload; waiting requests resolve as failed. */
+  /** Starts no further reload. Waiting requests resolve as failed. */
   close(): void {
     this.closing.abort(new Stopping('the client of the hub was closed'));
     for (const queue of this.queues.values()) {

@@ -2,7 +2,10 @@ import type { Clock } from '../../base/clock';
 
 interface SerialQueueOptions {
   readonly clock: Clock;
-  /** Whether all queued tasks fail with this error of the running one, because they would fail in the same way. */
+  /**
+   * Whether this error of the running task makes all queued tasks fail too, because they would fail in the
+   * same way.
+   */
   readonly failFast?: (error: unknown) => boolean;
 }
 
@@ -11,19 +14,22 @@ interface QueuedTask {
   readonly fail: (error: unknown) => void;
 }
 
-/** Milliseconds. Tasks that are added after a longer pause form a new batch. */
+/** Milliseconds. Tasks that are added after a longer pause without new tasks form a new batch. */
 const BATCH_GAP = 2_000;
-/** Every nth task is taken from the oldest batch, so that newer batches cannot block it forever. */
+/**
+ * Every nth task is taken from the oldest batch, so that newer batches cannot block the oldest one forever.
+ */
 const OLDEST_BATCH_SHARE = 4;
 
 /**
- * Runs tasks one after another; a failed task does not stop the next. Within a batch tasks keep their order. The newest
- * batch goes first: a later change by a user does not wait for a burst of hundreds of writes.
+ * Runs tasks one after another; a failed task does not stop the next. Within a batch, tasks keep their order.
+ * The newest batch has precedence, so that a later change by a user does not wait for a burst of hundreds of
+ * writes.
  */
 export class SerialQueue {
   private readonly clock: Clock;
   private readonly failFast: (error: unknown) => boolean;
-  /** Oldest first; none is empty. */
+  /** The oldest first. No batch is empty. */
   private batches: QueuedTask[][] = [];
   /** Tasks of {@link runNext}, which run before all batches. */
   private next: QueuedTask[] = [];
@@ -42,7 +48,7 @@ export class SerialQueue {
     return this.running !== undefined || this.next.length + this.batches.length > 0;
   }
 
-  /** Queues the task; settles as the task does. */
+  /** Queues the task. The returned promise settles like that of the task. */
   run<T>(task: () => Promise<T>): Promise<T> {
     return this.add(task, (queued) => {
       if (this.closed) return;
@@ -54,14 +60,14 @@ export class SerialQueue {
     });
   }
 
-  /** Runs the task as soon as the running one has ended, also after {@link close}. */
+  /** Runs the task after the running one, before all queued tasks, even after {@link close}. */
   runNext<T>(task: () => Promise<T>): Promise<T> {
     return this.add(task, (queued) => this.next.push(queued));
   }
 
   /**
-   * Starts no further task of {@link run}; resolves when the running one has ended. Queued and later tasks never
-   * settle, so that their callers do nothing more while the process stops.
+   * Starts no further task of {@link run}, and resolves when the running one has ended. Promises of queued
+   * and later tasks never settle, so that their callers do nothing more while the process stops.
    */
   async close(): Promise<void> {
     this.closed = true;

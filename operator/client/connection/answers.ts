@@ -51,7 +51,8 @@ import {
   word,
 } from './shape';
 
-// The forms of all answers and messages of a hub that the operator uses (rules.md, "Answers of another form").
+// The shapes of all answers and messages of a hub that the operator uses (rules.md, "Answers of another
+// form").
 
 export const coreState = object({
   state: hubState,
@@ -83,7 +84,7 @@ export const loginStep = byType({
   abort: object({ reason: text }),
 });
 export const entityState = object({
-  /** `on`, `off`, `unavailable`, … */
+  /** The state, such as `on`, `off` or `unavailable`. */
   state: text,
   attributes: anyObject,
   /** ISO 8601. */
@@ -93,7 +94,7 @@ export const entityState = object({
 });
 export type EntityState = Of<typeof entityState>;
 
-/** All registries and collections have the same commands. */
+/** The answers of the registries and collections, which all have the same commands. */
 type RegistryAnswers = Readonly<
   Record<`${RegistryPrefix}/list`, Shape<readonly RegistryRecord[]>> &
     Record<`${RegistryPrefix}/${'create' | 'update'}`, Shape<RegistryRecord>>
@@ -116,38 +117,41 @@ const definition = object({ config: entityPayload });
 const validatedPart = optional(object({ error: nullable(text) }));
 
 /**
- * The WebSocket commands whose answer the operator uses, with the form of their `result`. Source: `websocket_api.websocket_command`
- * of Home Assistant's integrations.
+ * The WebSocket commands whose answer the operator uses, with the shape of their `result`. Source:
+ * `websocket_api.websocket_command` in Home Assistant's integrations.
  */
 export const results = {
   get_config: coreConfig,
   analytics: object({ preferences: analyticsPreferences }),
-  /** How long each component took to be set up in this start of the hub. */
+  /** Duration of the setup of each component in this start of the hub. */
   'integration/setup_info': list(object({ domain: text, seconds: number })),
   /** The services of each domain. */
   get_services: record(anyObject),
   /** Rejected with `not_found` for an unknown integration. */
   'manifest/get': object({
     is_built_in: optional(flag),
-    /** The integration allows one entry at most. */
+    /** Whether the integration allows only one config entry. */
     single_config_entry: optional(flag),
     version: optional(text),
     requirements: optional(list(text)),
   }),
-  /** Whether the hub accepts each part, and its words if not. */
+  /** Whether each part is valid, and the hub's error message if not. */
   validate_config: object({ triggers: validatedPart, conditions: validatedPart, actions: validatedPart }),
-  /** The newest records at WARNING and above, 50 unless `system_log:` says otherwise. */
+  /**
+   * The newest records at level WARNING and above: 50 of them, unless the section `system_log:` sets another
+   * number.
+   */
   'system_log/list': list(logRecord),
   'frontend/get_themes': object({ themes: anyObject }),
   /**
-   * Scripts and styles that the dashboards load. One without an id is in `configuration.yaml`, which the API cannot change: the
-   * commands that change them exist only in storage mode.
+   * Scripts and styles that the dashboards load. Resources without an id are from `configuration.yaml`, which
+   * the API cannot change. The commands that change resources exist only in storage mode.
    */
   'lovelace/resources': list(object({ id: optional(text), url: text, type: text })),
   'http/config': httpConfig,
   'http/config/configure': object({ restart: flag }),
   'auth/current_user': hubUser,
-  /** The token, which the hub never shows again. */
+  /** The new token, which the hub does not show again. */
   'auth/long_lived_access_token': text,
   'auth/refresh_tokens': list(tokenRecord),
   'config/auth/list': list(userRecord),
@@ -156,32 +160,32 @@ export const results = {
   'backup/agents/info': object({ agents: list(backupAgent) }),
   'backup/config/info': object({ config: backupConfig }),
   'config/entity_registry/list': list(registryEntity),
-  /** By entity id; null: no such entity. */
+  /** By entity id; null if there is no such entity. */
   'config/entity_registry/get_entries': record(nullable(registryEntity)),
   'config/device_registry/list': list(registryDevice),
-  /** Whether an assistant sees new entities of the kinds that are of use to it. */
+  /** Whether new entities are exposed to an assistant by default. */
   'homeassistant/expose_new_entities/get': object({ expose_new: flag }),
   'config_entries/get': list(configEntry),
   'config_entries/flow/progress': list(flowInProgress),
   'config_entries/subentries/list': list(configSubentry),
-  /** Texts by their path, such as `component.mqtt.config.error.cannot_connect`. */
+  /** Texts by path, such as `component.mqtt.config.error.cannot_connect`. */
   'frontend/get_translations': object({ resources: record(text) }),
   'persistent_notification/get': list(notification),
   'repairs/list_issues': object({ issues: list(repairIssue) }),
   'automation/config': definition,
   'script/config': definition,
-  /** The runs of an automation or script that the hub keeps, oldest first. */
+  /** The runs of an automation or script that the hub has stored, the oldest first. */
   'trace/list': list(runTrace),
   'trace/get': tracedRun,
-  /** By path. */
+  /** Blueprints by path. */
   'blueprint/list': record(anyObject),
-  /** Entity ids by domain, of what uses an item. */
+  /** Ids of the items that use a given item, by type. For the type `automation` the ids are entity ids. */
   'search/related': record(list(text)),
   'blueprint/substitute': object({ substituted_config: entityPayload }),
   ...registryAnswers,
 };
 
-/** @throws HubFailed the hub answered in another form */
+/** @throws HubFailed the hub's answer has another shape */
 export function checkedResult<T>(command: string, result: T): T {
   const shape = (results as Readonly<Record<string, Shape<unknown>>>)[command];
   return shape ? (checked(command, result, shape) as T) : result;
@@ -194,9 +198,12 @@ const collectionMessages = Object.fromEntries(
   ]),
 ) as unknown as { readonly [T in CollectionType as `${T}/subscribe`]: Shape<CollectionChanges> };
 
-/** The commands that the hub answers with a stream of messages until they are cancelled. */
+/**
+ * The commands that the hub answers with a stream of messages until they are cancelled, with the shape of the
+ * messages.
+ */
 export const messages = {
-  /** An event trigger fires; `id` is as given in its configuration. */
+  /** An event trigger has fired. `id` is the one in the trigger's configuration. */
   subscribe_trigger: object({
     variables: object({ trigger: object({ id: text, event: object({ data: triggerEventData }) }) }),
   }),
@@ -213,7 +220,7 @@ export const messages = {
   ),
 };
 
-/** The events that the operator subscribes to by name, with the form of their data. */
+/** The events to which the operator subscribes by type, with the shape of their data. */
 export const events = {
   entity_registry_updated: entityRegistryUpdated,
   device_registry_updated: deviceRegistryUpdated,

@@ -1,7 +1,7 @@
 /**
- * The objects of the hub's API, as far as the operator uses them: keys and values as they are sent. Each type follows from the
- * shape that the hub's answers are checked against. Source: the Home Assistant integrations of the same name (`config`, `auth`,
- * `backup`, `http`, `person`, `analytics`).
+ * The objects of the hub's API, with the fields that the operator uses: keys and values are those on the
+ * wire. Each type is derived from the shape that answers are checked against. Source: the Home Assistant
+ * integrations of the same name (`config`, `auth`, `backup`, `http`, `person`, `analytics`).
  */
 
 import {
@@ -28,22 +28,25 @@ type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 /** When automatic backups are made. */
 const backupSchedule = object({
   recurrence: unchecked<'never' | 'daily' | 'custom_days'>(),
-  /** For `custom_days`. */
+  /** Set for `custom_days`. */
   days: list(word<Weekday>()),
-  /** `HH:MM:SS` in the hub's time zone; null: the hub chooses. */
+  /** `HH:MM:SS` in the hub's time zone. Null lets the hub choose. */
   time: unchecked<string | null>(),
 });
 
-/** How many backups are kept, and for how long; null: no limit. */
+/** How many backups are kept, and for how many days; null stands for no limit. */
 const backupRetention = object({ copies: unchecked<number | null>(), days: unchecked<number | null>() });
 
-/** The content and the destinations of an automatic backup. */
+/** The content and the locations of an automatic backup. */
 const backupContents = object({
   agent_ids: list(text),
   include_database: flag,
-  /** Encryption password in clear text, as the hub keeps it; null: not encrypted. */
+  /** Encryption password in clear text, as the hub stores it; null if backups are not encrypted. */
   password: nullable(text),
-  /** Only a hub with the Supervisor has add-ons and folders beside its configuration. Others fail at each backup that asks for them. */
+  /**
+   * Add-ons and folders exist only in a hub with the Supervisor. In other hubs, every backup that includes
+   * them fails.
+   */
   include_addons: optional(nullable(list(text))),
   include_all_addons: optional(flag),
   include_folders: optional(nullable(list(text))),
@@ -63,22 +66,25 @@ export const backupConfig = object({
 export type BackupConfig = Of<typeof backupConfig>;
 
 /**
- * An update of {@link BackupConfig}. In `create_backup` an omitted key keeps its value; the hub replaces `schedule` and
- * `retention` as a whole, so they are always complete.
+ * An update of {@link BackupConfig}. In `create_backup`, an omitted key keeps its value. The hub replaces
+ * `schedule` and `retention` as a whole, so they are always complete.
  */
 export type BackupConfigUpdate = Partial<
   Pick<BackupConfig, 'automatic_backups_configured' | 'schedule' | 'retention'>
 > & { readonly create_backup?: Partial<BackupContents> };
 
-/** A destination of backups: the hub's own volume, a network drive, a cloud. */
+/** A location for backups: the hub's own volume, a network drive, or a cloud. */
 export const backupAgent = object({ agent_id: text, name: text });
 export type BackupAgent = Of<typeof backupAgent>;
 
 /** The backups that exist, and the state of the hub's backup manager. */
 export const backupInfo = object({
-  /** `idle`, `create_backup`, `restore_backup`, … */
+  /** State of the manager, such as `idle`, `create_backup` or `restore_backup`. */
   state: text,
-  /** How the last creation or restoration since the start of the hub ended. `reason` is a word such as `upload_failed`. */
+  /**
+   * The end of the last creation or restoration of a backup since the start of the hub. `reason` is a key
+   * such as `upload_failed`.
+   */
   last_action_event: optional(nullable(object({ reason: optional(nullable(text)) }))),
   backups: unchecked<
     readonly {
@@ -96,9 +102,12 @@ export const hubState = word<'NOT_RUNNING' | 'STARTING' | 'RUNNING' | 'STOPPING'
 export const coreConfig = object({
   version: text,
   state: hubState,
-  /** The hub could not load its configuration. Its API answers, but registries and entities read empty: write nothing. */
+  /**
+   * True if the hub could not load its configuration. Its API answers, but registries and entities appear
+   * empty: nothing may be written.
+   */
   recovery_mode: flag,
-  /** Started without custom integrations. */
+  /** True if the hub was started without custom integrations. */
   safe_mode: flag,
   components: unchecked<readonly string[]>(),
   config_source: unchecked<'default' | 'storage' | 'yaml'>(),
@@ -107,7 +116,7 @@ export const coreConfig = object({
   longitude: unchecked<number>(),
   elevation: unchecked<number>(),
   radius: unchecked<number>(),
-  /** Units by quantity; `length` is `km` in the metric system, `mi` in the other. */
+  /** Units by quantity. `length` is `km` in the metric system and `mi` in the US customary system. */
   unit_system: record(text),
   time_zone: unchecked<string>(),
   currency: unchecked<string>(),
@@ -120,12 +129,15 @@ export type CoreConfig = Of<typeof coreConfig>;
 
 type Setting = 'location_name' | 'latitude' | 'longitude' | 'elevation' | 'radius' | 'time_zone' | 'currency';
 
-/** An update of {@link CoreConfig}; an omitted key keeps its value. `elevation` and `radius` (of the home zone) in metres. */
+/**
+ * An update of {@link CoreConfig}; an omitted key keeps its value. `elevation`, and `radius` of the home
+ * zone, are in metres.
+ */
 export type CoreConfigUpdate = Partial<
   Pick<CoreConfig, Setting | 'language' | 'internal_url' | 'external_url'>
 > & {
   readonly unit_system?: 'metric' | 'us_customary';
-  /** Cannot be unset. */
+  /** Once set, the country can be changed but not removed. */
   readonly country?: string;
 };
 
@@ -143,11 +155,14 @@ export type AnalyticsPreferences = Of<typeof analyticsPreferences>;
 export const hubUser = object({ id: text, name: nullable(text), is_owner: flag, is_admin: flag });
 export type HubUser = Of<typeof hubUser>;
 
-/** A refresh token of the user: a login or a long-lived token, without the token itself. Times are ISO 8601. */
+/**
+ * A refresh token of the user, without the token itself: of a login, or of a long-lived token. Times are ISO
+ * 8601.
+ */
 export const tokenRecord = object({
   id: text,
   type: unchecked<'normal' | 'long_lived_access_token' | 'system'>(),
-  /** URL of the web page or program that logged in; null: a long-lived token. */
+  /** URL of the web page or program that logged in; null for a long-lived token. */
   client_id: unchecked<string | null>(),
   client_name: nullable(text),
   created_at: unchecked<string>(),
@@ -155,7 +170,9 @@ export const tokenRecord = object({
 });
 export type TokenRecord = Of<typeof tokenRecord>;
 
-/** Entities of other integrations may have a number or nothing there, which can stand in a text all the same. */
+/**
+ * A text field in which some integrations put a number or nothing. Such values can be part of a message too.
+ */
 const nearlyText = <T extends string | null>(): Shape<T> => scalar as Shape<never>;
 
 /** An entry of the hub's entity registry. */
@@ -164,30 +181,35 @@ export const registryEntity = object({
   unique_id: unchecked<string>(),
   /** The integration that provides the entity. */
   platform: text,
-  /** `user`, `integration`, …: the entity is disabled and has no state. */
+  /**
+   * Who disabled the entity: `user`, `integration`, …; null if it is enabled. A disabled entity has no state.
+   */
   disabled_by: nearlyText<string | null>(),
-  /** Name and icon from the definition, without changes by a user. */
+  /** Name and icon from the definition, without the user's changes. */
   original_name: unchecked<string | null>(),
   original_icon: unchecked<string | null | undefined>(),
   /** Label ids. */
   labels: optional(list(text)),
   config_entry_id: unchecked<string | null | undefined>(),
-  /** `user`, `integration`, …: dashboards do not show it by themselves. */
+  /** Who hid the entity: `user`, `integration`, …. Automatic dashboards do not show a hidden entity. */
   hidden_by: unchecked<string | null | undefined>(),
-  /** `config` or `diagnostic`: no main entity of its device. */
+  /** `config` or `diagnostic` for an entity that is not a main entity of its device. */
   entity_category: unchecked<string | null | undefined>(),
 });
 export type RegistryEntity = Of<typeof registryEntity>;
 
 const maybeText = optional(nullable(text));
 
-/** A value that an integration sets, and that the hub does not check: a number, or a list. One odd entry must not hide all others. */
+/**
+ * A value that an integration sets and that the hub does not check, such as a number or a list. Any value is
+ * accepted, since one unusual entry must not make all others unreadable.
+ */
 const ofIntegration = unchecked();
 
 /** An entry of the hub's entity registry with its settings (`config/entity_registry/get_entries`). */
 export const detailedEntity = object({
   entity_id: text,
-  /** The entry keeps this id when the entity gets another entity id. */
+  /** Id of the registry entry, which does not change with the entity id. */
   id: text,
   unique_id: ofIntegration,
   platform: text,
@@ -200,12 +222,12 @@ export const detailedEntity = object({
   icon: maybeText,
   area_id: maybeText,
   labels: list(text),
-  /** Null stands for the name of the entity. */
+  /** A null in the list stands for the entity's name. */
   aliases: list(nullable(text)),
   hidden_by: maybeText,
   disabled_by: maybeText,
   device_class: maybeText,
-  /** By domain or assistant. Those of locks and alarm panels have codes. */
+  /** By domain or assistant. The options of locks and alarm panels contain codes. */
   options: unchecked<Readonly<Record<string, unknown>> | null | undefined>(),
 });
 export type DetailedEntity = Of<typeof detailedEntity>;
@@ -219,29 +241,32 @@ export const registryDevice = object({
   labels: list(text),
   disabled_by: maybeText,
   serial_number: ofIntegration,
-  /** Pairs of integration and id; those of some integrations have more parts, or numbers. */
+  /** Pairs of integration and id. Some integrations use more parts, or numbers. */
   identifiers: ofIntegration,
-  /** Pairs of type and address. A device that is a part of another one has none. */
+  /** Pairs of type and address. A device that is part of another one has none. */
   connections: ofIntegration,
-  /** A hub of 2025 has several for one device, a later one has one. */
+  /** A hub of 2025 lists several config entries for a device; a later one has a single id. */
   config_entries: optional(list(text)),
   config_entry_id: maybeText,
 });
 export type RegistryDevice = Of<typeof registryDevice>;
 
 /**
- * Fields of a registry entry; null clears one, but not one of a zone. Lists are replaced as a whole, and the hub does not
- * keep their order.
+ * Fields of a registry entry. Null clears a field, except in a zone. Lists are replaced as a whole, and the
+ * hub does not keep their order.
  */
 export type RegistryFields = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
 
-/** An entry of a registry or a collection, with its id in `<type>_id`; the hub itself calls that of a collection `id`. */
+/**
+ * An entry of a registry or a collection, with its id in `<type>_id`. In collections the hub itself calls
+ * that field `id`.
+ */
 export interface RegistryRecord {
   readonly name: string;
   readonly [field: string]: unknown;
 }
 
-/** Data of `<type>_registry_updated`; `reorder` has no id. */
+/** Data of the event `<type>_registry_updated`; the action `reorder` has no id. */
 export const registryUpdated = object({
   action: word<'create' | 'update' | 'remove' | 'reorder'>(),
   floor_id: optional(text),
@@ -250,16 +275,16 @@ export const registryUpdated = object({
 });
 export type RegistryUpdated = Of<typeof registryUpdated>;
 
-/** Data of `device_registry_updated`. */
+/** Data of the event `device_registry_updated`. */
 export const deviceRegistryUpdated = object({ action: text, device_id: optional(text) });
 
-/** Data of `entity_registry_updated`. */
+/** Data of the event `entity_registry_updated`. */
 export const entityRegistryUpdated = object({
   action: word<'create' | 'update' | 'remove'>(),
   entity_id: text,
-  /** The entity id was changed. */
+  /** The previous entity id, if it was changed. */
   old_entity_id: optional(text),
-  /** The former values of what an `update` changed. */
+  /** The previous values of the fields that an `update` changed. */
   changes: optional(anyObject),
 });
 export type EntityRegistryUpdated = Of<typeof entityRegistryUpdated>;
@@ -276,30 +301,30 @@ const httpSettings = {
   use_x_forwarded_for: optional(flag),
   /** CIDR */
   trusted_proxies: optional(list(text)),
-  /** Failed logins until an address is banned; -1: never. */
+  /** Number of failed logins after which an address is banned; -1 disables the ban. */
   login_attempts_threshold: unchecked<number | undefined>(),
   ip_ban_enabled: optional(flag),
   use_x_frame_options: optional(flag),
 };
 export type HttpSettings = OfFields<typeof httpSettings>;
 
-/** Settings with the notes of the hub about them. */
+/** Settings with the hub's metadata about them. */
 const httpSlot = object({
   ...httpSettings,
   created_at: unchecked<string | undefined>(),
-  /** `apply_failed` or `not_promoted`: they were tried and given up. */
+  /** `apply_failed` or `not_promoted` if the settings were tried and discarded. */
   error: optional(nullable(text)),
   error_message: optional(nullable(text)),
 });
 export type HttpSlot = Of<typeof httpSlot>;
 
-/** The web server's settings in their three slots; null: the slot is empty. */
+/** The web server's settings in three slots; null if a slot is empty. */
 export const httpConfig = object({
   stable: nullable(httpSlot),
-  /** On trial: reverted after five minutes unless promoted. */
+  /** Settings on trial, which the hub reverts after five minutes unless they are promoted. */
   pending: nullable(httpSlot),
   default: nullable(httpSlot),
-  /** The slot that the server was started with. */
+  /** The slot with which the server was started. */
   active_config_type: unchecked<'stable' | 'pending' | 'default' | 'default_legacy_port'>(),
 });
 export type HttpConfig = Of<typeof httpConfig>;
@@ -307,10 +332,10 @@ export type HttpConfig = Of<typeof httpConfig>;
 /** A user as an administrator sees it. */
 export const userRecord = object({
   id: text,
-  /** User name of the auth provider `homeassistant`; null: the user has another auth provider. */
+  /** User name in the auth provider `homeassistant`; null if the user has another auth provider. */
   username: nullable(text),
   is_owner: flag,
-  /** An internal user of the hub, without a login. */
+  /** Whether this is an internal user of the hub, without a login. */
   system_generated: flag,
 });
 export type UserRecord = Of<typeof userRecord>;
@@ -318,13 +343,13 @@ export type UserRecord = Of<typeof userRecord>;
 /** An entry of the `person` integration. */
 export const personRecord = object({
   id: text,
-  /** The person's user; null or absent: a person who does not log in. */
+  /** Id of the person's user; null or absent if the person has no login. */
   user_id: optional(nullable(text)),
   device_trackers: optional(list(text)),
 });
 export type PersonRecord = Of<typeof personRecord>;
 
-/** Data of the events that the operator's triggers wait for. */
+/** Data of the events that fire the operator's triggers. */
 export const triggerEventData = object({
   /** Field of the event `device_registry_updated`. */
   action: optional(text),
@@ -335,7 +360,10 @@ export const triggerEventData = object({
 });
 export type TriggerEventData = Of<typeof triggerEventData>;
 
-/** A notification that the hub shows to everyone who is logged in, until someone dismisses it or the hub restarts. */
+/**
+ * A notification that the hub shows to all users who are logged in, until one of them dismisses it or the hub
+ * restarts.
+ */
 export const notification = object({
   notification_id: text,
   message: text,
@@ -352,7 +380,7 @@ export const repairIssue = object({
   translation_placeholders: nullable(record(scalar)),
   /** `critical`, `error` or `warning`. */
   severity: unchecked<string | undefined>(),
-  /** A person has chosen to ignore it. */
+  /** Whether a user has chosen to ignore the issue. */
   ignored: optional(flag),
 });
 export type RepairIssue = Of<typeof repairIssue>;
@@ -365,41 +393,41 @@ export const issueEvent = object({
 });
 export type IssueEvent = Of<typeof issueEvent>;
 
-/** Records of the hub's log that were written at one place of its code. */
+/** The log records of the hub that come from one place in its code. */
 export const logRecord = object({
-  /** The logger. */
+  /** Name of the logger. */
   name: text,
   level: text,
-  /** Up to five different texts, in the order of their first occurrence. */
+  /** Up to five different texts, in order of their first occurrence. */
   message: list(text),
   /** File and line of the code. */
   source: unchecked<readonly [string, number]>(),
-  /** How often one of the texts was logged. */
+  /** Number of times that any of the texts was logged. */
   count: unchecked<number>(),
-  /** When the record was logged first, in seconds since 1970. */
+  /** Time of the first record, in seconds since 1970. */
   first_occurred: unchecked<number>(),
-  /** When it was logged last, in seconds since 1970. */
+  /** Time of the last record, in seconds since 1970. */
   timestamp: unchecked<number>(),
 });
 export type LogRecord = Of<typeof logRecord>;
 
 const runFields = {
   run_id: text,
-  /** `running`, `stopped`, `debugged`. */
+  /** `running`, `stopped` or `debugged`. */
   state: text,
-  /** How it ended: `finished`, `failed_conditions`, `failed_single`, `error`, `aborted`, … */
+  /** How the run ended: `finished`, `failed_conditions`, `failed_single`, `error`, `aborted`, … */
   script_execution: optional(nullable(text)),
   /** ISO 8601. */
   timestamp: object({ start: text, finish: nullable(text) }),
   error: optional(nullable(text)),
-  /** The trigger of an automation in words. */
+  /** Description of the trigger of an automation. */
   trigger: optional(nullable(text)),
 };
-/** A run of an automation or script, as the hub remembers it. */
+/** A run of an automation or script that the hub has stored. */
 export const runTrace = object(runFields);
 export type RunTrace = Of<typeof runTrace>;
 
-/** One execution of a step. Its path is that in the definition, such as `action/0/then/1`. */
+/** One execution of a step. `path` is the place of the step in the definition, such as `action/0/then/1`. */
 const traceStep = object({
   path: text,
   timestamp: text,

@@ -8,25 +8,28 @@ import { TokenRejected } from './errors';
  */
 const FIRST_DELAY = 5 * 60_000;
 const MAX_DELAY = 6 * 3_600_000;
-/** Milliseconds. Shorter than a restart of the hub, so that none is missed. */
+/**
+ * Milliseconds between two checks whether the hub is down. Shorter than a restart of the hub, so that no
+ * restart is missed.
+ */
 const PROBE_INTERVAL = 5_000;
 
 /**
- * Prevents that a rejected token is sent again: the hub counts each attempt as a failed login until it restarts, and
- * hundreds of resources share the token. After a rejection all uses fail at once. One use is admitted after the hub was
- * down, because only a restart (for example with a restored backup) can make a rejected token valid again. A new token
- * has its own `AuthBackoff` (rules.md, "Token").
+ * Prevents a rejected token from being sent repeatedly: the hub counts each attempt as a failed login until
+ * it restarts, and hundreds of resources share the token. After a rejection, all uses fail at once. One use
+ * is admitted after the hub was down, because only a restart (for example with a restored backup) can make a
+ * rejected token valid again. A new token gets its own `AuthBackoff` (rules.md, "Token").
  */
 export class AuthBackoff {
   private delay = 0;
   private notBefore = 0;
   private wasDown = false;
-  /** One use was admitted after a rejection and has no answer yet. */
+  /** Whether one use was admitted after a rejection and has no answer yet. */
   private probing = false;
   private rejection: string | undefined;
   private readonly poll: Timer;
 
-  /** @param isDown whether the hub is down, determined without a token; absent: a restart is never detected */
+  /** @param isDown checks without a token whether the hub is down; by default, a restart is never detected */
   constructor(
     private readonly clock: Clock,
     private readonly isDown: () => Promise<boolean> = () => Promise.resolve(false),
@@ -34,7 +37,7 @@ export class AuthBackoff {
     this.poll = new Timer(clock);
   }
 
-  /** Whether the next use fails at once. */
+  /** Whether the next use would fail at once. */
   get isBlocked(): boolean {
     if (this.rejection === undefined) return false;
     return this.probing || !this.wasDown || this.clock.monotonic() < this.notBefore;
@@ -47,13 +50,13 @@ export class AuthBackoff {
     this.probing = true;
   }
 
-  /** The admitted use got no answer: the token may still be valid. */
+  /** To be called when the admitted use got no answer: the token may still be valid. */
   recordNoAnswer(): void {
     this.probing = false;
   }
 
   recordRejection(error: TokenRejected): void {
-    if (this.rejection !== undefined && !this.probing) return; // was in flight when another use was rejected
+    if (this.rejection !== undefined && !this.probing) return; // an earlier use of the token
     this.rejection = error.answer;
     this.probing = false;
     this.wasDown = false;

@@ -2,7 +2,10 @@ import type { HubConnection } from './connection';
 import { type KeptList, Scale } from './kept-lists';
 import { SharedAttempt } from './shared-attempt';
 
-/** What a {@link FollowedCollection} keeps: a Map, or what finds its entries in another way, too. */
+/**
+ * The interface to the entries of a {@link FollowedCollection}: a Map, or an index that also finds entries by
+ * other keys.
+ */
 export interface Entries<V> {
   get(key: string): V | undefined;
   set(key: string, value: V): unknown;
@@ -10,30 +13,34 @@ export interface Entries<V> {
   keys(): Iterable<string>;
 }
 
-/** Entries by their keys; undefined: there is none. */
+/** Changed entries by key; undefined for an entry that no longer exists. */
 export type Changes<V> = Iterable<readonly [key: string, value: V | undefined]>;
 
 /** The source of the state of a {@link FollowedCollection}. */
 interface CollectionSource<V, State extends Entries<V>> {
-  /** The entries, in messages. */
+  /** Name of the entries in messages. */
   readonly name: string;
-  /** Subscribes to the hub's changes and passes them to `change` or `invalidate` of the collection. */
+  /** Subscribes to the hub's changes, and passes them to the collection's `change` or `invalidate`. */
   subscribe(): Promise<unknown>;
-  /** @param hold called with all that stays in memory from a first answer until a second one arrives */
+  /**
+   * @param hold to be called with the data that stays in memory from a first answer until a second one
+   * arrives
+   */
   fetch(hold: (held: unknown) => void): Promise<State>;
-  /** Reads these keys again. Absent: an invalid key causes a fetch of the whole state. */
+  /** Reads only these keys again. Without it, an invalidated key causes a fetch of the whole state. */
   refresh?(keys: readonly string[]): Promise<Changes<V>>;
 }
 
 /**
- * A copy of a part of the hub's state. It is fetched at first use and kept current by the hub's events. After a lost
- * connection it is fetched again, because events were missed. Its memory is bounded, together with that of all others.
+ * A copy of a part of the hub's state. It is fetched at first use and kept current by the hub's events. After
+ * a lost connection it is fetched again, because events were missed. A common limit applies to the memory of
+ * all such copies.
  */
 export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   private state: State | undefined;
   private isCurrent = false;
   private staleKeys = new Set<string>();
-  /** Changes that arrive during a fetch, applied to its result, which may be older. */
+  /** Changes that arrive during a fetch. They are applied to its result, which may be older. */
   private pendingChanges = new Map<string, V | undefined>();
   /** The memory of each part of the copy, in bytes. */
   private weights = { state: 0, held: 0, staleKeys: 0, pendingChanges: 0 };
@@ -53,7 +60,9 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     connection.onReconnect(invalidate);
   }
 
-  /** The state as last known, for events; it may be out of date. Undefined before the first fetch. */
+  /**
+   * The last known state, for use in event handlers; it may be out of date. Undefined before the first fetch.
+   */
   get lastKnown(): State | undefined {
     return this.state;
   }
@@ -76,7 +85,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     return this.state!;
   }
 
-  /** Applies a change that the hub reported: an entry that was added or replaced or, with undefined, removed. */
+  /** Applies a change that the hub reported: an added or replaced entry, or undefined for a removed one. */
   change(key: string, value: V | undefined): void {
     if (this.reading) {
       const former = this.pendingChanges.has(key) ? this.scale.entry(key, this.pendingChanges.get(key)) : 0;
@@ -86,7 +95,10 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     if (this.state !== undefined) this.apply(this.state, [[key, value]]);
   }
 
-  /** Marks the state, or only a key if the source can refresh keys, to be read again before its next use. */
+  /**
+   * Marks the state, or only a key if the source can refresh keys, so that it is read again before its next
+   * use.
+   */
   invalidate(key?: string): void {
     if (key === undefined || !this.source.refresh) this.isCurrent = false;
     else if (this.isCurrent && !this.staleKeys.has(key)) {

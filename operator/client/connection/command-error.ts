@@ -4,8 +4,9 @@ import { truncate } from '../../base/truncate';
 import { MAX_MESSAGE_LENGTH } from './rest';
 
 /**
- * Translates errors of the WebSocket library: the hub's `{code, message}` or, for a lost connection, a number, alone or
- * as the `code` of an `error`. Instances of Error (ours, or bugs) are returned unchanged.
+ * Converts an error of the WebSocket library: the hub's `{code, message}` or, for a lost connection, a
+ * number, either alone or as the `code` of an `error`. Instances of Error (the operator's own errors, or
+ * bugs) are returned unchanged.
  */
 export function commandError(error: unknown, redact: Redact, requestType: RequestType): unknown {
   if (error instanceof Error) return error;

@@ -13,12 +13,15 @@ import type { Of } from './shape';
 type NoFields = Readonly<Record<string, never>>;
 type Command<Fields, Result> = { readonly fields: Fields; readonly result: Result };
 
-/** The fields beside `id` and `type` of the commands whose answer the operator uses; the others have none. */
+/**
+ * The fields, other than `id` and `type`, of the commands whose answer the operator uses. Commands that are
+ * not listed have none.
+ */
 interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
   'manifest/get': { readonly integration: string };
   validate_config: { readonly [Part in 'triggers' | 'conditions' | 'actions']?: unknown };
   'http/config/configure': { readonly config: HttpSettings };
-  /** `lifespan` in days. */
+  /** `lifespan` is in days. */
   'auth/long_lived_access_token': { readonly client_name: string; readonly lifespan: number };
   'config/entity_registry/get_entries': { readonly entity_ids: readonly string[] };
   'homeassistant/expose_new_entities/get': { readonly assistant: string };
@@ -48,7 +51,7 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
   };
 }
 
-/** `update` and `delete` have the id in `<type>_id`. */
+/** Fields of the registry commands. `update` and `delete` also have the id, in `<type>_id`. */
 type RegistryFieldsOf<Action extends string> = Readonly<
   Record<`${RegistryPrefix}/${Action}`, RegistryFields>
 >;
@@ -62,7 +65,7 @@ type AnsweredCommands = {
 export type RegistryCommands = Pick<AnsweredCommands, `${RegistryPrefix}/${'list' | 'create' | 'update'}`>;
 type RegistryDeletions = Readonly<Record<`${RegistryPrefix}/delete`, Command<RegistryFields, unknown>>>;
 
-/** Also those whose answer is not used. */
+/** All commands, including those whose answer is not used. */
 export interface Commands extends AnsweredCommands, RegistryDeletions {
   'config/core/update': Command<CoreConfigUpdate, void>;
   'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
@@ -80,7 +83,7 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
     { readonly user_id: string; readonly username: string },
     void
   >;
-  /** Device trackers that are left out are reset; the other fields stay. */
+  /** If device trackers are omitted, they are reset; other omitted fields are unchanged. */
   'person/update': Command<
     { readonly person_id: string; readonly user_id: string; readonly device_trackers: readonly string[] },
     void
@@ -113,26 +116,26 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
   >;
 }
 
-/** An omitted key keeps its value; null clears one. Labels and aliases are replaced as a whole. */
+/** An omitted key keeps its value; null clears a value. Labels and aliases are replaced as a whole. */
 interface EntityUpdate {
   readonly entity_id: string;
   readonly name?: string | null;
   readonly icon?: string | null;
   readonly area_id?: string | null;
   readonly labels?: readonly string[];
-  /** Null stands for the name of the entity. */
+  /** A null in the list stands for the entity's name. */
   readonly aliases?: readonly (string | null)[];
   readonly device_class?: string | null;
   readonly hidden_by?: 'user' | null;
-  /** Null: enabled, unless its device or config entry is disabled. */
+  /** Null enables the entity, unless its device or config entry is disabled. */
   readonly disabled_by?: 'user' | null;
   readonly new_entity_id?: string;
-  /** The options of one domain, which are replaced as a whole; null removes them. */
+  /** The domain whose options are replaced as a whole; null for `options` removes them. */
   readonly options_domain?: string;
   readonly options?: Readonly<Record<string, unknown>> | null;
 }
 
-/** As {@link EntityUpdate}. */
+/** An omitted key keeps its value, as in {@link EntityUpdate}. */
 interface DeviceUpdate {
   readonly device_id: string;
   readonly name_by_user?: string | null;
@@ -141,7 +144,10 @@ interface DeviceUpdate {
   readonly disabled_by?: 'user' | null;
 }
 
-/** The last part of the names of the commands that change something; the others, subscriptions and pings only ask. */
+/**
+ * The last part of the names of commands that change something. Other commands, subscriptions and pings only
+ * read.
+ */
 const WRITES =
   /\/(create|update|delete|remove|expose_entity|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
 
@@ -152,7 +158,7 @@ export type CollectionStreams = Pick<Streams, `${CollectionType}/subscribe`>;
 
 type EventsWithData = { readonly [K in keyof typeof events]: Of<(typeof events)[K]> };
 
-/** Also those whose data is not used. */
+/** All events, including those whose data is not used. */
 export interface Events extends EventsWithData {
   homeassistant_started: object;
   automation_reloaded: object;
@@ -168,7 +174,7 @@ export type StreamFields<K extends keyof Streams> = K extends 'subscribe_trigger
   : NoFields;
 export type StreamMessage<K extends keyof Streams> = Of<Streams[K]>;
 
-/** What follows the command's name: its fields, which are left out only if the command has none. */
+/** The arguments after the command's name. The fields may be omitted only if the command has none. */
 export type CommandArguments<K extends keyof Commands, Options> =
   NoFields extends CommandFields<K>
     ? [fields?: CommandFields<K>, options?: Options]

@@ -1,4 +1,4 @@
-/** The domains whose objects the hub stores in files that its API writes. */
+/** The domains whose objects the hub stores in YAML files that its API writes. */
 export const CONFIG_ENTITY_KINDS = ['automation', 'scene', 'script'] as const;
 
 export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
@@ -6,7 +6,7 @@ export type ConfigEntityKind = (typeof CONFIG_ENTITY_KINDS)[number];
 export const isConfigEntityKind = (domain: string): domain is ConfigEntityKind =>
   CONFIG_ENTITY_KINDS.some((kind) => kind === domain);
 
-/** The files that the API of the hub writes, beside its `configuration.yaml`. */
+/** The files in the hub's configuration directory that its API writes. */
 export const OWN_FILES: Readonly<Record<ConfigEntityKind, string>> = {
   automation: 'automations.yaml',
   scene: 'scenes.yaml',

@@ -25,26 +25,26 @@ import { openSocket, refusalOf, terminate } from './socket';
 import { AuthBackoff } from './auth-backoff';
 import { type HubLists, type KeptLists, keptLists } from './kept-lists';
 
-/** Milliseconds. */
+/** Milliseconds until the answer to a command. */
 const COMMAND_TIMEOUT = 10_000;
 
-// Milliseconds. The hub pings every 55 s, which is too rare to detect a hung hub or a lost route.
+// Milliseconds. The hub's own pings every 55 s are too rare to detect a hung hub or a lost route.
 const HEARTBEAT_INTERVAL = 30_000;
 const HEARTBEAT_TIMEOUT = 15_000;
 const MAX_RECONNECT_DELAY = 5_000;
 const MAX_RESUBSCRIPTION_DELAY = 5 * 60_000;
-/** From this attempt on, the delay is the longest. */
+/** From this attempt on, the delay has its largest value. */
 const LAST_ATTEMPT = MAX_RECONNECT_DELAY / 1_000;
 
 interface HubConnectionOptions {
   /** The client whose address and token check are used. */
   readonly rest: RestClient;
   readonly token: string;
-  /** Shared by all that use the same token. */
+  /** Shared by all clients with the same token. */
   readonly authBackoff?: AuthBackoff;
   readonly clock: Clock;
   readonly log: Logger;
-  /** All lists that are kept of hubs. Default: those of the process. */
+  /** The account of all lists that the operator keeps of hubs. Default: that of the process. */
   readonly keptLists?: KeptLists;
 }
 
@@ -53,7 +53,10 @@ interface CommandOptions {
   readonly timeout?: number;
 }
 
-/** Messages of another form within an hour, over all connections to the hub, until the connection is ended. */
+/**
+ * Messages of an unexpected shape that are tolerated within an hour, over all connections to the hub. More
+ * end the connection.
+ */
 const MOST_UNUSABLE = 1_000;
 const UNUSABLE_PERIOD = 60 * 60_000;
 
@@ -62,7 +65,7 @@ type Listener = () => void;
 interface Subscription {
   readonly message: { readonly type: string };
   readonly onEvent: (event: unknown) => void;
-  /** Cancels the subscription in the hub; undefined while the hub does not have it. */
+  /** Cancels the subscription in the hub; undefined while the hub does not have the subscription. */
   cancel: (() => Promise<void>) | undefined;
 }
 
@@ -75,19 +78,19 @@ type ConnectionState =
       readonly phase: 'lost';
       /** Set while an attempt to reconnect is in flight. */
       opening?: Promise<Connection> | undefined;
-      /** The error of the last attempt, which callers get at once. */
+      /** The error of the last attempt. Callers get it at once. */
       error?: HubError;
     };
 
 /**
- * The one WebSocket to a hub. It is opened at first use. After a loss it reconnects (at once, then after 1, 2, … 5 s)
- * and restores all subscriptions, until it is closed. A rejected token is sent again only when its `AuthBackoff` admits
- * it. While reconnecting fails, all methods throw the last error at once.
+ * The WebSocket connection to a hub. It is opened at first use. After a loss, it reconnects (at once, then
+ * after 1, 2, … 5 s) and restores all subscriptions, until it is closed. A rejected token is sent again only
+ * when its `AuthBackoff` admits that. While reconnecting fails, all methods throw the last error at once.
  *
- * Methods throw only errors of `errors.ts`, and what `assertLeader` of its {@link RestClient} throws.
+ * Methods throw only errors of `errors.ts`, and errors that `assertLeader` of its {@link RestClient} throws.
  */
 export class HubConnection {
-  /** The lists that are kept of the hub. */
+  /** The account of the lists that the operator keeps of the hub. */
   readonly lists: HubLists;
   private readonly rest: RestClient;
   private readonly token: string;
@@ -102,7 +105,7 @@ export class HubConnection {
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
   private state: ConnectionState = { phase: 'idle' };
-  /** Messages that have another form than they must have. */
+  /** Counts messages of an unexpected shape. */
   private readonly unusable: Rate;
   private readonly unusableLog: BoundedLog;
   private readonly unaskedLog: BoundedLog;
@@ -117,7 +120,7 @@ export class HubConnection {
       onDropped: (fields) =>
         this.log.warn(fields, 'dropped list of hub: lists of all hubs take too much memory'),
       onReadmitted: () => {
-        if (this.connected) this.callAll(this.missedListeners); // otherwise the reconnect is told
+        if (this.connected) this.callAll(this.missedListeners); // otherwise the reconnect is reported
       },
     });
     this.unusable = new Rate(options.clock, UNUSABLE_PERIOD);
@@ -149,8 +152,8 @@ export class HubConnection {
   }
 
   /**
-   * Calls `onEvent` for every event of that type, also after a reconnect; events in between are lost: see
-   * `onReconnect`. Resolves when the hub has confirmed the subscription, with a function that cancels it.
+   * Calls `onEvent` for every event of that type, also after a reconnect. Events in between are lost: see
+   * `onReconnect`. @returns a function that cancels the subscription, once the hub has confirmed it
    */
   subscribeEvents<K extends keyof Events>(
     eventType: K,
@@ -160,7 +163,7 @@ export class HubConnection {
     return this.follow(message, eventShape(eventType), ({ data }) => onEvent(data as Events[K]));
   }
 
-  /** Like `subscribeEvents`, for a command that is answered by a stream of messages. */
+  /** Like `subscribeEvents`, for a command that the hub answers with a stream of messages. */
   subscribe<K extends keyof Streams>(
     type: K,
     fields: StreamFields<K>,
@@ -170,26 +173,29 @@ export class HubConnection {
   }
 
   /**
-   * Calls `listener` after each reconnect, when the subscriptions are restored that the hub accepts, and again when it
-   * accepts another one. Returns a function that removes it.
+   * Calls `listener` after each reconnect, once the subscriptions that the hub accepts are restored, and
+   * again when the hub later accepts another one. @returns a function that removes the listener
    */
   onReconnect(listener: Listener): () => void {
     this.reconnectListeners.add(listener);
     return () => void this.reconnectListeners.delete(listener);
   }
 
-  /** Calls `listener` when a list of the hub that was dropped may be read again: its changes were not seen meanwhile. */
+  /**
+   * Calls `listener` when a dropped list of the hub may be read again: its changes in the time between were
+   * not seen.
+   */
   onMissedChanges(listener: Listener): void {
     this.missedListeners.add(listener);
   }
 
-  /** Calls `listener` each time an open connection is lost. Returns a function that removes it. */
+  /** Calls `listener` each time an open connection is lost. @returns a function that removes the listener */
   onLost(listener: Listener): () => void {
     this.lostListeners.add(listener);
     return () => void this.lostListeners.delete(listener);
   }
 
-  /** Closes the connection for good; commands in flight are rejected. */
+  /** Closes the connection permanently; commands in flight are rejected. */
   close(): void {
     const { state } = this;
     this.state = { phase: 'closed' };
@@ -231,7 +237,10 @@ export class HubConnection {
     return this.open();
   }
 
-  /** The library reports a loss only after the close of its socket: a socket that is closing is lost already. */
+  /**
+   * Handles a loss before the library reports it: the library waits for the close of its socket, but a
+   * closing socket is lost already.
+   */
   private noticeLoss(): void {
     const { state } = this;
     if (state.phase === 'open' && !state.connection.connected) this.handleLoss(state.connection);
@@ -296,7 +305,7 @@ export class HubConnection {
     this.state = { phase: 'open', connection, socket };
     this.scheduleHeartbeat(connection);
     connection.addEventListener('disconnected', () => {
-      connection.close(); // the library would reconnect by itself, without our clock
+      connection.close(); // otherwise the library would reconnect itself, without the operator's clock
       this.handleLoss(connection);
     });
     if (isReturn) void this.resubscribe(connection);
@@ -311,12 +320,12 @@ export class HubConnection {
     this.heartbeat.clear();
     this.resubscription.clear();
     for (const subscription of this.subscriptions) subscription.cancel = undefined;
-    // A hub that sent more than it may is likely to do so again.
+    // A hub that exceeded a limit is likely to do so again.
     this.scheduleReconnect(error ? LAST_ATTEMPT : 0);
     this.callAll(this.lostListeners);
   }
 
-  /** @param attempt how many attempts since the loss have failed */
+  /** @param attempt number of failed attempts since the loss */
   private scheduleReconnect(attempt: number): void {
     this.reconnect.set(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), () => {
       this.open().catch(() => {
@@ -326,8 +335,9 @@ export class HubConnection {
   }
 
   /**
-   * Restores the subscriptions. A starting hub may reject some: these are retried later, after pauses that double. The
-   * return is reported without them, and once more when one of them is restored, since its events were missed.
+   * Restores the subscriptions. A starting hub may reject some, which are retried after pauses that double.
+   * The reconnect is reported before all are restored, and reported again when one of the others is restored,
+   * since its events were missed.
    */
   private async resubscribe(connection: Connection, pause?: number): Promise<void> {
     const missing = [...this.subscriptions].filter((subscription) => !subscription.cancel);
@@ -350,7 +360,8 @@ export class HubConnection {
     try {
       subscription.cancel = await this.answerWithin(message.type, started);
     } catch (error) {
-      // The hub may have the subscription although its answer is missing; a new connection removes it.
+      // The hub may have the subscription although its answer is missing. A new connection discards such a
+      // subscription.
       if (error instanceof HubUnreachable) terminate(connection.socket);
       throw error;
     }
@@ -374,7 +385,7 @@ export class HubConnection {
     }
   }
 
-  /** @throws HubError there are too many: the socket ends the connection */
+  /** @throws HubError if there are too many, which ends the connection */
   private countUnusable(error: HubError): void {
     if (this.unusable.add() > MOST_UNUSABLE) throw error;
     this.unusableLog.add({ error });

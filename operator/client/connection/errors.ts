@@ -1,7 +1,7 @@
 import { OperationalError } from '../../base/errors';
 
 /**
- * The errors of a request to a hub that callers distinguish. Every message may be written to a status: it contains no
+ * Base class of the errors of requests to a hub. Every message may be written to a status: it contains no
  * secret (texts of the hub are redacted) and no text of a host that is not a hub.
  */
 export abstract class HubError extends OperationalError {
@@ -9,13 +9,16 @@ export abstract class HubError extends OperationalError {
 }
 
 /**
- * No answer: connection refused, reset or timed out, unknown host, TLS failure, or HTTP 429, 502, 503, 504. Transient:
- * the same request can succeed later.
+ * The hub did not answer: connection refused, reset or timed out, unknown host, TLS failure, or HTTP 429,
+ * 502, 503, 504. Transient: the same request can succeed later.
  */
 export class HubUnreachable extends HubError {
   override readonly name = 'HubUnreachable';
 
-  /** @param isDown the connection was refused, or a proxy reports that its backend is down: the hub is not running */
+  /**
+   * @param isDown the hub is not running: the connection was refused, or a proxy reports that its backend is
+   * down
+   */
   constructor(
     message: string,
     readonly isDown = false,
@@ -24,10 +27,13 @@ export class HubUnreachable extends HubError {
   }
 }
 
-/** An answer has arrived that is larger than it may be. Asked for less, the hub can answer. */
+/** The hub's answer is larger than the limit. A request for less data can succeed. */
 export class AnswerTooLarge extends HubUnreachable {}
 
-/** The hub stops, starts, or was restarted meanwhile: a rejection says nothing of the request. */
+/**
+ * The hub is stopping, is starting, or was restarted since the request. Its rejection does not prove that the
+ * request is invalid.
+ */
 export class HubNotRunning extends HubError {
   override readonly name = 'HubNotRunning';
 
@@ -37,20 +43,22 @@ export class HubNotRunning extends HubError {
 }
 
 /**
- * The server at the hub's address is not Home Assistant: it sent a redirect, an HTML page, another program's manifest.
+ * The server at the hub's address is not Home Assistant: it sent a redirect, an HTML page, or the manifest of
+ * another program.
  */
 export class NotHomeAssistant extends HubError {
   override readonly name = 'NotHomeAssistant';
 }
 
 /**
- * The hub rejected the token: revoked, expired, or of a user who is no administrator (the hub answers 401 to both).
- * Each such answer counts toward the hub's ban, so a caller must not simply retry: see `auth-backoff.ts`.
+ * The hub rejected the token, because it is revoked, is expired, or belongs to a user who is not an
+ * administrator (the hub answers 401 in each case). Each such answer counts toward the hub's ban, so a caller
+ * must not simply retry: see `auth-backoff.ts`.
  */
 export class TokenRejected extends HubError {
   override readonly name = 'TokenRejected';
 
-  /** @param answer of the hub: `HTTP 401`, or `auth_invalid` over the WebSocket */
+  /** @param answer the hub's answer: `HTTP 401`, or `auth_invalid` over the WebSocket */
   constructor(readonly answer: string) {
     super(`the hub rejected the token (${answer})`);
   }
@@ -65,7 +73,7 @@ export class HubBanned extends HubError {
   }
 }
 
-/** The hub rejected user name and password, or asks for a second factor. Counts toward the hub's ban. */
+/** The hub rejected user name and password, or requires a second factor. Counts toward the hub's ban. */
 export class LoginFailed extends HubError {
   override readonly name: string = 'LoginFailed';
 }
@@ -82,18 +90,19 @@ export class NoPasswordLogin extends LoginFailed {
 }
 
 /**
- * The user name exists already although the hub reports its user step as open: an earlier onboarding was interrupted.
+ * The user name already exists although the hub reports its onboarding step `user` as open: an earlier
+ * onboarding was interrupted.
  */
 export class UserExists extends HubError {
   override readonly name = 'UserExists';
 }
 
-/** Whether a request only asks for something or may change it. */
+/** Whether a request only reads or may change something. */
 export type RequestType = 'read' | 'write';
 
 /**
- * The hub understood the request and rejected it. The same request will be rejected again: a write until its content is
- * corrected, a read until the hub serves that part of its API.
+ * The hub understood the request and rejected it. An equal request will be rejected again: a write until its
+ * content is corrected, a read until the hub serves that part of its API.
  */
 export class HubRejected extends HubError {
   override readonly name: string = 'HubRejected';
@@ -112,8 +121,8 @@ export const isRejected = (error: unknown): boolean => error instanceof HubRejec
 export const isNotFound = (error: unknown): boolean => error instanceof NotFound;
 
 /**
- * Whether the hub has no such command: it is of another version, or it starts and has not loaded the integration of the
- * command yet.
+ * Whether the hub has no such command, because it is of another version, or is starting and has not loaded
+ * the integration yet.
  */
 export const isUnknownCommand = (error: unknown): boolean =>
   error instanceof HubRejected && error.code === 'unknown_command';
@@ -127,7 +136,7 @@ export class NotFound extends HubRejected {
 export class HubFailed extends HubError {
   override readonly name: string = 'HubFailed';
 
-  /** @param status of an answer over HTTP */
+  /** @param status HTTP status, for an answer over HTTP */
   constructor(
     message: string,
     readonly status?: number,
@@ -136,22 +145,27 @@ export class HubFailed extends HubError {
   }
 }
 
-/** The error with the cause of an HTTP 500, which the hub sends without one; any other error stays as it is. */
+/** Adds a cause to an HTTP 500, which the hub sends without one. Any other error is returned unchanged. */
 export function withCauseOf500(error: unknown, cause: string): unknown {
   const isBare = error instanceof HubFailed && error.status === 500;
   return isBare ? new HubFailed(`${error.message}: ${cause}`, error.status) : error;
 }
 
-/** The hub has not read files that its pod gets, and gives no cause: most often they are on their way. */
+/**
+ * The hub has not read files of its pod, and gives no cause. Most often the kubelet has not updated them yet.
+ */
 export class FilesNotRead extends HubFailed {
   override readonly name = 'FilesNotRead';
 }
 
-/** The hub shows more than the operator keeps. The same request is not sent for some time (rules.md, "Large resources"). */
+/**
+ * The lists of the hub are larger than the operator keeps. They are not requested again for some time
+ * (rules.md, "Large resources").
+ */
 export class HubTooLarge extends HubError {
   override readonly name = 'HubTooLarge';
 
-  /** @param most bytes of the lists of all hubs */
+  /** @param most limit in bytes for the lists of all hubs */
   constructor(list: string, most: number) {
     const mebibytes = Math.floor(most / 2 ** 20);
     super(

@@ -1,6 +1,6 @@
 /**
- * The steps of the hub's flows as its API shows them. Source: `homeassistant.data_entry_flow`, and `probatio.to_field_list`
- * for the fields of a form.
+ * The steps of the hub's flows, in the form of its API. Source: `homeassistant.data_entry_flow`, and
+ * `probatio.to_field_list` for the fields of a form.
  */
 
 import {
@@ -22,41 +22,50 @@ import {
   unchecked,
 } from './shape';
 
-/** Which manager runs a flow: one that makes an entry (or reconfigures it), one for its options, one for a subentry. */
+/**
+ * The type of a flow, which decides the API to use: for a config entry (to create or reconfigure it), for its
+ * options, or for a subentry.
+ */
 export type FlowKind = 'config' | 'options' | 'subentries';
 
 const limit = optional(nullable(number));
 const fieldShapes = {
   name: fieldName,
   required: optional(flag),
-  /** The value that the hub takes when the field is left out. */
+  /** The value that the hub uses if the field is omitted. */
   default: unchecked(),
-  /** `suggested_value`: the value that the hub's UI puts into the field, often the present one. */
+  /** `suggested_value` is the value that the hub's UI prefills, often the current one. */
   description: unchecked<{ readonly suggested_value?: unknown } | string | null | undefined>(),
-  /** `string`, `integer`, `float`, `boolean`, `select`, `multi_select`, `constant`, `expandable` (a section), … */
+  /**
+   * Type of the field: `string`, `integer`, `float`, `boolean`, `select`, `multi_select`, `constant`,
+   * `expandable` (a section), …
+   */
   type: optional(text),
-  /** The options of `select`: pairs of value and label; of `multi_select`: labels by value, or values. */
+  /**
+   * The options. For `select`: pairs of value and label. For `multi_select`: labels by value, or a list of
+   * values.
+   */
   options: unchecked<readonly unknown[] | Readonly<Record<string, unknown>> | undefined>(),
-  /** The value of `constant`. */
+  /** The fixed value of a `constant`. */
   value: unchecked(),
   valueMin: limit,
   valueMax: limit,
   lengthMin: optional(nullable(length)),
   lengthMax: optional(nullable(length)),
   allow_none: optional(flag),
-  /** False: the hub's UI shows the fields of the section only when a person opens it. */
+  /** False if the hub's UI collapses the section at first. */
   expanded: optional(flag),
-  /** By the selector's type, its configuration. */
+  /** Configuration of the selector by its type. */
   selector: optional(record(nullable(object({ min: limit, max: limit })))) as Shape<
     Readonly<Record<string, Readonly<Record<string, unknown>> | null>> | undefined
   >,
-  /** The condition under which the field counts. */
+  /** The condition under which the field is shown. */
   visible: unchecked(),
 };
 
-/** A field of a form. It has a `type` or a `selector`, or neither if the hub cannot describe it. */
+/** A field of a form. It has a `type` or a `selector`, or neither if the hub cannot describe the field. */
 export interface FormField extends OfFields<typeof fieldShapes> {
-  /** Fields of a section. */
+  /** The fields of a section. */
   readonly schema?: readonly FormField[] | undefined;
 }
 
@@ -64,7 +73,10 @@ const formField: Shape<FormField> = object({
   ...fieldShapes,
   schema: optional(list<FormField>((value) => formField(value))),
 });
-/** A schema that is no mapping is shown as an object; such a form has no fields. */
+/**
+ * The fields of a form. The hub shows a schema that is not a mapping as an object; such a form counts as one
+ * without fields.
+ */
 const formFields: Shape<readonly FormField[] | null> = (value) =>
   Array.isArray(value) ? list(formField)(value) : undefined;
 const menuOptions: Shape<readonly string[] | Readonly<Record<string, string>>> = (value) =>
@@ -73,48 +85,50 @@ const menuOptions: Shape<readonly string[] | Readonly<Record<string, string>>> =
 const placeholders = optional(nullable(record(scalar)));
 export type Placeholders = Exclude<Of<typeof placeholders>, undefined>;
 
-/** A config entry as the hub shows it: never its data. Times are seconds. */
+/**
+ * A config entry in the form of the hub's API, which never includes the entry's data. Times are in seconds.
+ */
 export const configEntry = object({
   entry_id: text,
   domain: text,
   title: text,
-  /** `user`, `import`, `ignore` (a discovery that a person dismissed), … */
+  /** Source of the entry: `user`, `import`, `ignore` (a user dismissed the discovery), … */
   source: text,
-  /** `loaded`, `setup_retry`, `setup_error`, `not_loaded`, … */
+  /** State of the entry: `loaded`, `setup_retry`, `setup_error`, `not_loaded`, … */
   state: text,
   disabled_by: nullable(text),
-  /** Why it is not loaded. */
+  /** The hub's message for an entry that failed to load; null if it is loaded. */
   reason: nullable(text),
   supports_options: flag,
   supports_reconfigure: flag,
-  /** False: only a start of the hub sets up an entity of it that was enabled. */
+  /** False if only a restart of the hub can set up entities of the entry that were enabled. */
   supports_unload: optional(flag),
   supported_subentry_types: optional(record(object({ supports_reconfigure: flag }))),
   error_reason_translation_key: optional(nullable(text)),
-  /** Seconds since 1970. Absent in hubs before 2024.8. */
+  /** Time of the creation in seconds since 1970. Absent in hubs before 2024.8. */
   created_at: optional(number),
-  /** The time of the last change, in seconds since 1970. */
+  /** Time of the last change in seconds since 1970. */
   modified_at: optional(number),
 });
 export type ConfigEntry = Of<typeof configEntry>;
 
-/** A part of a config entry. */
+/** A subentry of a config entry. */
 export const configSubentry = object({ subentry_id: text, subentry_type: text, title: text });
 export type ConfigSubentry = Of<typeof configSubentry>;
 
 const openStep = { flow_id: text, step_id: text, description_placeholders: placeholders };
-/** A step in the browser, such as a login at another site. */
+/** A step that a user completes in the browser, such as a login at another site. */
 const external = object(openStep);
-/** The hub works on it. */
+/** A step in which the hub is working. */
 const progress = object(openStep);
 
 export const flowStep = byType({
   form: object({
     ...openStep,
     data_schema: formFields,
-    /** Key of the error by field, or under `base`. */
+    /** Key of the error by field; errors of the whole form are under `base`. */
     errors: optional(nullable(record(text))),
-    /** True: the answers end the flow. Absent or null: the hub does not know. */
+    /** True if the answers to this step end the flow. Absent or null if the hub does not know. */
     last_step: unchecked<boolean | null | undefined>(),
   }),
   menu: object({ ...openStep, menu_options: menuOptions }),
@@ -122,14 +136,19 @@ export const flowStep = byType({
   external_done: external,
   progress,
   progress_done: progress,
-  /** The end of a flow. Only a config flow shows the entry that it made. */
+  /** The end of a flow with success. Only a config flow shows the entry that it created. */
   create_entry: object({ flow_id: text, result: optional(configEntry) }),
-  /** The end of a flow without an entry. A reconfiguration ends so, too: `reconfigure_successful`. */
+  /**
+   * The end of a flow without an entry. A successful reconfiguration also ends in this way, with the reason
+   * `reconfigure_successful`.
+   */
   abort: object({
     flow_id: text,
     reason: text,
     description_placeholders: placeholders,
-    /** The integration that has the text of the reason; absent: the one of the flow. */
+    /**
+     * The integration whose translations contain the reason. Absent if that is the integration of the flow.
+     */
     translation_domain: optional(text),
   }),
 });
@@ -138,16 +157,16 @@ type StepOf<Type extends FlowStep['type']> = Extract<FlowStep, { readonly type: 
 export type FormStep = StepOf<'form'>;
 export type MenuStep = StepOf<'menu'>;
 
-/** A flow that the hub started itself. */
+/** A flow that the hub itself started. */
 export const flowInProgress = object({
   flow_id: text,
   /** Domain of the integration. */
   handler: text,
   context: object({
-    /** `reauth`, or how a device was discovered, such as `zeroconf`. */
+    /** `reauth`, or how the device was discovered, such as `zeroconf`. */
     source: text,
     entry_id: optional(text),
-    /** Placeholders of a discovered device, with its name as the hub's UI shows it. */
+    /** Placeholders for the title of a discovered device, which include its name in the hub's UI. */
     title_placeholders: optional(record(scalar)),
   }),
 });

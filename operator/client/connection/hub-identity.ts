@@ -2,18 +2,18 @@ import type { Clock } from '../../base/clock';
 import { isObject } from '../../base/is-object';
 import { HubBanned, HubError, HubUnreachable, NotFound, NotHomeAssistant } from './errors';
 
-/** Milliseconds for which a check is valid, unless a connection fails before. */
+/** Milliseconds for which a check is valid, unless a connection fails earlier. */
 const LIFETIME = 10_000;
 
 /**
- * Checks that Home Assistant answers at an address from a user's resource before the token is sent there: the address
- * may belong to another server by now.
+ * Checks that Home Assistant answers at an address from a user's resource before the token is sent there: the
+ * address may have been reassigned to another server.
  */
 export class HubIdentityCheck {
   private validUntil = -Infinity;
   private checking: Promise<void> | undefined;
 
-  /** @param check rejects when no hub answers */
+  /** @param check rejects if no hub answers */
   constructor(
     private readonly check: () => Promise<void>,
     private readonly clock: Clock,
@@ -25,7 +25,7 @@ export class HubIdentityCheck {
     await (this.checking ??= this.checkNow().finally(() => (this.checking = undefined)));
   }
 
-  /** After a failed connection another server may answer at the address. */
+  /** To be called with each error. After a failed connection, another server may answer at the address. */
   invalidateOn(error: unknown): void {
     if (error instanceof HubUnreachable) this.validUntil = -Infinity;
   }
@@ -43,8 +43,8 @@ interface ManifestReader {
 }
 
 /**
- * Checks by `/manifest.json`, without a token, that a hub answers; this does not count toward a ban. Another server may
- * answer, so errors contain no text of the answer.
+ * Checks with `/manifest.json`, without a token, that a hub answers. The request does not count toward a ban.
+ * Another server may answer, so errors contain no text of the answer.
  *
  * @throws NotHomeAssistant another server answers
  * @throws NotFound the hub does not serve its API yet

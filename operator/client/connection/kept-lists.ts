@@ -3,13 +3,17 @@ import type { Clock } from '../../base/clock';
 import { Timer } from '../../base/timer';
 import { HubTooLarge } from './errors';
 
-/** The part of the heap that the lists of all hubs may take: the rest is for resources, and for a message of the largest size. */
+/**
+ * The share of the heap that the lists of all hubs may take. The rest is for resources and for parsing a
+ * message of the largest size.
+ */
 const PART_OF_HEAP = 1 / 4;
-// Milliseconds until a dropped list is read again. Doubles each time.
+// Milliseconds until a dropped list is read again. The pause doubles each time.
 const FIRST_PAUSE = 60_000;
 const LAST_PAUSE = 10 * 60_000;
 
-// About what V8 takes, in bytes, measured as the worst of many contents. Objects with the same keys share their description.
+// Approximate memory that V8 needs, in bytes: the largest values measured for many contents. Objects with
+// equal keys share one description of them (hidden class).
 const ENTRY = 64;
 const OBJECT = 56;
 const FIELD = 24;
@@ -18,14 +22,14 @@ const LIST = 48;
 const ITEM = 8;
 const TEXT = 24;
 const NUMBER = 16;
-/** Sets of keys that are known to be shared, in one list. */
+/** Sets of keys per list that are assumed to be shared. */
 const MOST_SHAPES = 8;
 
-/** Tells how much memory values take, in bytes. */
+/** Estimates how much memory values take, in bytes. */
 export class Scale {
   private readonly shapes = new Set<string>();
 
-  /** The weight of a value under a key, with the key. */
+  /** The memory of a map entry: the key and the value. */
   entry(key: string, value: unknown): number {
     return ENTRY + this.weigh(key) + this.weigh(value);
   }
@@ -59,12 +63,12 @@ export class Scale {
   }
 }
 
-/** With one such character in a text, V8 takes two bytes for each. */
+/** With one such character in a string, V8 stores two bytes for each of its characters. */
 const TWO_BYTES = /[\u0100-\uffff]/;
-/** Characters. */
+/** Characters of the joined keys of an object; objects with longer ones are assumed not to share them. */
 const LONGEST_SHAPE = 1_000;
 
-/** The account of one list of a hub that the operator keeps. */
+/** The account of one list that the operator keeps of a hub. */
 export class KeptList {
   private bytes = 0;
   private pause = 0;
@@ -92,7 +96,7 @@ export class KeptList {
   }
 
   /**
-   * The whole list will be read.
+   * To be called before the whole list is read.
    *
    * @throws HubTooLarge the list was dropped a short time ago
    */
@@ -101,7 +105,7 @@ export class KeptList {
     this.readAt = this.hub.clock.monotonic();
   }
 
-  /** Sets how much memory the list takes. May drop it, or another one. */
+  /** Sets the memory of the list in bytes. If the total is too large, this list or another one is dropped. */
   set(bytes: number): void {
     const more = bytes - this.bytes;
     this.bytes = bytes;
@@ -118,7 +122,7 @@ export class KeptList {
     this.readmission.set(this.pause, () => this.hub.listener.onReadmitted());
   }
 
-  /** The client of the hub is closed. */
+  /** To be called when the client of the hub is closed. */
   close(): void {
     this.readmission.clear();
     this.empty();
@@ -131,13 +135,16 @@ export class KeptList {
 }
 
 interface ListListener {
-  /** @param fields for the log */
+  /** @param fields fields for the log */
   onDropped(fields: object): void;
-  /** A list that was dropped may be read again. Changes that its hub reported meanwhile were not seen. */
+  /**
+   * Called when a dropped list may be read again. Changes that the hub reported in the time between were not
+   * seen.
+   */
   onReadmitted(): void;
 }
 
-/** The lists of one hub. */
+/** The account of the lists of one hub. */
 export class HubLists {
   weight = 0;
   private readonly lists = new Set<KeptList>();
@@ -161,7 +168,7 @@ export class HubLists {
   }
 
   grow(bytes: number): void {
-    if (this.isClosed) return; // an answer that was on its way
+    if (this.isClosed) return; // an answer that was in flight
     this.weight += bytes;
     this.all.grow(bytes);
   }
@@ -170,7 +177,7 @@ export class HubLists {
     largestOf(this.lists)?.drop();
   }
 
-  /** The client of the hub is closed. */
+  /** To be called when the client of the hub is closed. */
   close(): void {
     for (const list of this.lists) list.close();
     this.isClosed = true;
@@ -179,14 +186,15 @@ export class HubLists {
 }
 
 /**
- * Bounds the memory of the lists that the operator keeps of hubs. When all together are too large, the largest list of the hub
- * that has the most is dropped, and not read again for some time: hubs with less are not touched.
+ * Limits the memory of the lists that the operator keeps of hubs. If the total is too large, the largest list
+ * of the hub with the most memory is dropped and not read again for some time. Hubs with less are not
+ * affected.
  */
 export class KeptLists {
   weight = 0;
   private readonly hubs = new Set<HubLists>();
 
-  /** @param most bytes */
+  /** @param most bytes of the lists of all hubs */
   constructor(readonly most = Math.floor(getHeapStatistics().heap_size_limit * PART_OF_HEAP)) {}
 
   ofHub(clock: Clock, listener: ListListener): HubLists {
@@ -207,7 +215,7 @@ export class KeptLists {
   }
 }
 
-/** The lists of this process. */
+/** The account of this process. */
 export const keptLists = new KeptLists();
 
 function largestOf<T extends { readonly weight: number }>(all: Iterable<T>): T | undefined {

@@ -6,13 +6,14 @@ type Commands = Connection['commands'];
 type Command = NonNullable<ReturnType<Commands['get']>>;
 
 /**
- * The commands that the library waits for. For a message of no command it would write a line to the standard error, and for an
- * event send a command that it keeps: a hub may send any number of them.
+ * The commands for whose answers the WebSocket library waits. A message for an unknown command would make the
+ * library write to standard error, and an event for one would make it send a command and keep that. A hub may
+ * send any number of such messages, so they are intercepted here.
  */
 export class KnownCommands extends Map<number, Command> implements Commands {
   private readonly unknown: Command;
 
-  /** @param onUnasked called for each answer of no command */
+  /** @param onUnasked called for each answer to an unknown command */
   constructor(commands: Commands, onUnasked: () => void) {
     super(commands);
     this.unknown = {
@@ -30,5 +31,5 @@ export class KnownCommands extends Map<number, Command> implements Commands {
   }
 }
 
-/** The first message, for whose answer no command waits. */
+/** Entry for the first message, whose answer is ignored. */
 const ANSWERED: Command = { resolve: () => undefined, reject: () => undefined };

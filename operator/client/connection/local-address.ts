@@ -3,12 +3,12 @@ import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
 /**
- * Rejects addresses of the operator's own pod and machine, and of services that only these reach, such as the metadata
- * service of a cloud: loopback, link-local and unspecified addresses, and some that are known. Used for addresses from users'
- * resources.
+ * Rejects addresses at which only the operator's own pod and machine, or services for them, can be reached.
+ * Such addresses are loopback, link-local and unspecified ones, and those of cloud metadata services. The
+ * check is for addresses from users' resources.
  */
 
-/** For messages. */
+/** Describes the rejected addresses in messages. */
 export const LOCAL_ADDRESS =
   'a loopback or link-local address, a metadata service of a cloud, or the operator itself';
 
@@ -19,12 +19,12 @@ local.addSubnet('169.254.0.0', 16, 'ipv4');
 local.addAddress('::', 'ipv6');
 local.addAddress('::1', 'ipv6');
 local.addSubnet('fe80::', 10, 'ipv6');
-// IPv4 addresses embedded in IPv6: the list itself handles IPv4-mapped ones but not these.
+// IPv4 addresses embedded in IPv6. The BlockList itself handles IPv4-mapped addresses, but not these.
 local.addSubnet('::', 96, 'ipv6');
 local.addSubnet('64:ff9b::7f00:0', 104, 'ipv6');
 local.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
 
-// Metadata services of clouds that have no link-local address: of AWS, Google Cloud, Alibaba Cloud and Azure.
+// Cloud metadata services of AWS, Google Cloud, Alibaba Cloud and Azure that have no link-local address.
 local.addAddress('fd00:ec2::254', 'ipv6');
 local.addAddress('fd20:ce::254', 'ipv6');
 for (const [address, embedded] of [
@@ -36,8 +36,8 @@ for (const [address, embedded] of [
 }
 
 /**
- * Rejects the addresses of this pod as well, by its environment: its own address, and those of the Services of its namespace and of
- * the API server, which the kubelet sets.
+ * Also rejects the addresses of this pod, according to its environment: its own address, and those of the API
+ * server and of the Services of its namespace, which the kubelet sets.
  */
 export function rejectOwnAddresses(environment: Readonly<Record<string, string | undefined>>): void {
   for (const [name, address = ''] of Object.entries(environment)) {
@@ -47,21 +47,25 @@ export function rejectOwnAddresses(environment: Readonly<Record<string, string |
   }
 }
 
-/** Whether an IP address is one of these. */
+/**
+ * Reports whether an IP address is loopback, link-local, a metadata service, or this pod's own: a hub is
+ * never at such an address.
+ */
 export function isLocalAddress(ip: string): boolean {
   const [address = ip] = ip.split('%'); // fe80::1%eth0
   const family = isIP(address);
   return family !== 0 && local.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether the host of a URL is such an address, in any notation: `http://0x7f.1` is `127.0.0.1`. */
+/** Whether the host of a URL is a local address, in any notation: `http://0x7f.1` is `127.0.0.1`. */
 export function hasLocalHost(url: URL): boolean {
   return isLocalAddress(url.hostname.replace(/^\[|\]$/g, ''));
 }
 
 /**
- * Resolves names as Node does and rejects those that resolve to a local address. The connection itself uses it, so that
- * a name cannot resolve to one address when it is checked and to another when it is used (DNS rebinding).
+ * Resolves names like Node.js, and rejects those that resolve to a local address. The connection itself uses
+ * this function, so that a name cannot resolve to one address during the check and to another one for the
+ * connection (DNS rebinding).
  */
 export const lookupNonLocal: LookupFunction = (hostname, options, callback) =>
   refusingLocal(lookup)(hostname, options, callback);
@@ -72,7 +76,10 @@ type LookupAll = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** As {@link lookupNonLocal}, with another way to resolve names. A name with one local address among others is refused, too. */
+/**
+ * Like {@link lookupNonLocal}, with another function to resolve names. A name with one local address among
+ * others is rejected too.
+ */
 export const refusingLocal =
   (resolve: LookupAll): LookupFunction =>
   (hostname, options, callback) => {

@@ -1,26 +1,29 @@
 import { largeTexts } from '../../base/turns';
 
-/** The arguments of the event `message` of a socket: the message first. */
+/** The arguments of a socket's event `message`; the first one is the message. */
 export type Message = readonly [content: Buffer, ...rest: unknown[]];
 
 interface GatedSocket {
-  /** Nothing more is read from the connection until {@link resume}. */
+  /** Stops reading from the connection until {@link resume}. */
   pause(): void;
   resume(): void;
-  /** A complete message waits, and others after it. */
+  /** Called when a complete message waits. Later messages wait behind it. */
   onWait(): void;
-  /** @returns whether the next one may be read */
+  /** Reads a message. @returns whether the next one may be read */
   read(message: Message): boolean;
 }
 
-/** When the messages of one hub are read: a large one waits until others were read, so that a hub cannot delay all others. */
+/**
+ * Decides when the messages of one hub are read. A large message waits until those of other hubs were read,
+ * so that one hub cannot delay all others.
+ */
 export class MessageGate {
-  /** A large message that waits for its turn, and those that have arrived after it. */
+  /** A large message that waits for its turn, and the messages that arrived after it. */
   private readonly waiting: Message[] = [];
 
   constructor(private readonly socket: GatedSocket) {}
 
-  /** Whether the message waits. One that does not is read by the caller, now. */
+  /** Whether the message is queued. If it is not, the caller must read it now. */
   holds(message: Message): boolean {
     const isFirst = this.waiting.length === 0;
     if (isFirst && !mayWait(message)) {
@@ -35,12 +38,15 @@ export class MessageGate {
     return true;
   }
 
-  /** The connection is closed. */
+  /** To be called when the connection is closed. */
   close(): void {
     this.waiting.length = 0;
   }
 
-  /** The message is read at once, and nothing more of this hub while others have their time. */
+  /**
+   * Called for a large message that is read at once: nothing more is read from this hub until others had
+   * their share of time.
+   */
   private async readNoMoreUntilRested(): Promise<void> {
     this.socket.pause();
     await largeTexts.countNext();

@@ -1,11 +1,12 @@
 import { MAX_DEPTH, MAX_VALUES, countValues, tooDeep, TooManyValues } from '../../base/bounded-json';
 
-/** Messages that a hub sends as one, as a list: it keeps no more than these for a client that is slow. */
+/** Most messages in one list: a hub queues no more than these for a slow client. */
 const MAX_COALESCED = 4_096;
 const OPENING_BRACKET = 0x5b;
 
 /**
- * Checks a text of the WebSocket before it is parsed: a message, or a list of messages, each of which costs time.
+ * Checks a WebSocket text before it is parsed. The text is a message or a list of messages, each of which
+ * takes time.
  *
  * @throws TooManyValues
  */

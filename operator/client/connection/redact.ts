@@ -1,17 +1,20 @@
 import { truncate } from '../../base/truncate';
 import { SecretForms } from './secret-forms';
 
-/** Masks the secrets in a text. Takes any text, of which a very long one loses its end, and never throws. */
+/** Masks the secrets in a text of any length, and never throws. A very long text is truncated. */
 export type Redact = (text: string) => string;
 
-/** Characters of a text that are looked at. No text that is shown has more, and each takes up to 50 bytes meanwhile. */
+/**
+ * Characters of a text that are processed. No text that is shown is longer, and each character takes up to 50
+ * bytes of memory during the processing.
+ */
 const LONGEST_TEXT = 2 ** 18;
 
 const MASK = '***';
 
 /**
- * Returns a function that replaces each of `values` in a text by `***`, in each of its written forms, see
- * {@link SecretForms}. Values of any number and length cost what reading them once costs, at the first text.
+ * Returns a function that replaces each of `values` in a text by `***`, in each of its written forms; see
+ * {@link SecretForms}. The values are read at the first text, in time linear to their total length.
  */
 export function redactor(values: Iterable<string>): Redact {
   let unread = [...values];
@@ -26,12 +29,16 @@ export function redactor(values: Iterable<string>): Redact {
 }
 
 /**
- * The values of now and those of before, for texts that may still quote these. Former values are forgotten by the memory that
- * they take: of values that change for ever, those of the last while are masked.
+ * The current and previous values of secrets, for texts that may still quote the previous ones. Old values
+ * are forgotten in two generations by the memory that they take: if values change continually, only those of
+ * the recent past are masked.
  */
 export class RememberedSecrets {
   private forms = new SecretForms();
-  /** Bytes of the values with which this generation began: those of now never make their predecessors forgotten. */
+  /**
+   * Bytes of the values with which this generation began. The current values do not count toward the limit,
+   * so that they do not displace previous ones.
+   */
   private base: number | undefined;
   private former: SecretForms | undefined;
 
@@ -41,15 +48,15 @@ export class RememberedSecrets {
     return this.former ? masked(shown, this.former) : shown;
   });
 
-  /** @param most bytes that two generations of values take each, beside those of now */
+  /** @param most bytes of each of two generations of values, in addition to the current values */
   constructor(private readonly most: number) {}
 
-  /** The memory that the texts take, in bytes. */
+  /** Memory of the values, in bytes. */
   get size(): number {
     return this.forms.size + (this.former?.size ?? 0);
   }
 
-  /** @param values all of now */
+  /** @param values all current values */
   remember(values: Iterable<string>): void {
     if (this.forms.size > (this.base ?? 0) + this.most) {
       this.former = this.forms;
@@ -61,7 +68,10 @@ export class RememberedSecrets {
   }
 }
 
-/** The value with its texts masked, keys too. A number, or true, that shows a secret becomes a masked text. */
+/**
+ * A copy of the value in which texts and keys are masked. A number or boolean that equals a secret becomes a
+ * masked text.
+ */
 export function redactValue(value: unknown, redact: Redact): unknown {
   if (typeof value === 'string') return redact(value);
   if (Array.isArray(value)) return value.map((item) => redactValue(item, redact));
@@ -73,7 +83,10 @@ export function redactValue(value: unknown, redact: Redact): unknown {
   return redact(text) === text ? value : redact(text);
 }
 
-/** A fault of the masking, such as a lack of memory, must neither show the text nor quote a value in its error. */
+/**
+ * Wraps a function for masking. If it fails, for example for lack of memory, the text must not be shown, and
+ * the error must not quote a value.
+ */
 function neverThrowing(redact: Redact): Redact {
   return (text) => {
     try {
@@ -85,7 +98,7 @@ function neverThrowing(redact: Redact): Redact {
 }
 
 function masked(whole: string, forms: SecretForms): string {
-  // The mark at the cut has the beginning of a value before it masked as well.
+  // Truncation adds a mark, before which the beginning of a secret is masked too.
   const text = truncate(whole, LONGEST_TEXT);
   let result = '';
   let end = 0;

@@ -1,7 +1,10 @@
-/** The registries of the hub. Their commands are `config/<type>_registry/…`. */
+/** The registries of the hub. The names of their commands are `config/<type>_registry/…`. */
 export const configRegistryTypes = ['floor', 'label', 'area'] as const;
 
-/** The collections that an integration of the hub keeps, with the same commands as a registry, `<type>/…`. */
+/**
+ * The collections that an integration of the hub manages. They have the commands of a registry, with the
+ * names `<type>/…`.
+ */
 export const collectionTypes = ['zone'] as const;
 
 export const registryTypes = [...configRegistryTypes, ...collectionTypes] as const;
@@ -10,13 +13,15 @@ export type ConfigRegistryType = (typeof configRegistryTypes)[number];
 export type CollectionType = (typeof collectionTypes)[number];
 export type RegistryType = ConfigRegistryType | CollectionType;
 
-/** The registries whose entries integrations make, and whose settings the operator changes. */
+/** The registries whose entries are created by integrations and whose settings the operator changes. */
 export type SettingsType = 'entity' | 'device';
 
-/** The first part of the names of these commands. */
+/** The first part of the names of the commands of registries and collections. */
 export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | CollectionType;
 
-/** A message of `<type>/subscribe`, with the id in `<type>_id`; the first has all entries as `added`. */
+/**
+ * A message of `<type>/subscribe`, with the id in `<type>_id`. The first message has all entries as `added`.
+ */
 export type CollectionChanges = readonly ({
   readonly change_type: 'added' | 'updated' | 'removed';
 } & Readonly<Partial<Record<`${CollectionType}_id`, string>>>)[];

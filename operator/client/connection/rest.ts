@@ -31,35 +31,41 @@ const REQUEST_TIMEOUT = 10_000;
 /** Milliseconds. Writes and reloads parse whole files: up to a second with 500 automations, more on a small board. */
 const WRITE_TIMEOUT = 30_000;
 
-/** Bytes of an answer over HTTP: the configuration of an automation, a form, the names of components. */
+/**
+ * Bytes of an answer over HTTP, such as the configuration of an automation, a form, or the names of
+ * components.
+ */
 export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;
-/** Bytes of all large answers and messages of hubs that arrive at the same time. */
+/** The limit in bytes for all large answers and messages of hubs that are arriving at the same time. */
 export const hubBodies = new BodyBudget(20 * 1024 * 1024);
-/** Keys and values of such an answer. */
+/** Keys and values of an answer over HTTP. */
 const MAX_ANSWER_VALUES = 100_000;
 /** Characters of a hub's text in an error. */
 export const MAX_MESSAGE_LENGTH = 1_000;
-// Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that the hub
-// is closing.
+// Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that
+// the hub is closing.
 const KEEP_ALIVE_TIMEOUT = 20_000;
 
 /** The address of a hub and the options of connections to it. */
 export interface HubAddress {
-  /** `http(s)://host[:port]` */
+  /** Base URL, `http(s)://host[:port]`. */
   readonly url: string;
   /** Certificate authorities (PEM) that replace those of the system. */
   readonly ca?: string | undefined;
-  /** Source address of all connections. Only for sandbox and tests. */
+  /** Source address of all connections, for the sandbox and tests only. */
   readonly localAddress?: string | undefined;
-  /** Resolves the host name of the URL; absent: as Node does. */
+  /** Resolves the host name of the URL. Default: as Node.js does. */
   readonly lookup?: LookupFunction | undefined;
-  /** The address comes from a user's resource: before a token is sent, the server is checked to be a hub. */
+  /**
+   * Whether the address comes from a user's resource: the server is then verified to be a hub before a token
+   * is sent.
+   */
   readonly untrusted?: boolean | undefined;
   /** Whether an untrusted address may be a loopback or link-local one. */
   readonly allowLocal?: boolean | undefined;
 }
 
-/** Options of all sockets to an address. */
+/** Connection options of all sockets to an address. */
 export function connectionOptions({ ca, localAddress, lookup, untrusted, allowLocal }: HubAddress) {
   return {
     ...(ca !== undefined && { ca }),
@@ -70,27 +76,33 @@ export function connectionOptions({ ca, localAddress, lookup, untrusted, allowLo
 }
 
 export interface RestClientOptions extends HubAddress {
-  /** Bearer token of calls without {@link CallOptions.token}; absent: calls are unauthenticated. */
+  /** Bearer token of calls without {@link CallOptions.token}. Without it, such calls are unauthenticated. */
   readonly token?: string | undefined;
   /** Shared by all clients with the same token. */
   readonly authBackoff?: AuthBackoff | undefined;
-  /** Milliseconds until the hub has answered what makes it parse or write a file; default {@link WRITE_TIMEOUT}. */
+  /**
+   * Milliseconds until the hub must have answered a request for which it parses or writes a file. Default
+   * {@link WRITE_TIMEOUT}.
+   */
   readonly writeTimeout?: number | undefined;
   readonly clock: Clock;
-  /** Applied to every text of the hub before it becomes part of an error. */
+  /** Applied to every text of the hub that becomes part of an error. */
   readonly redact: Redact;
-  /** Throws when this process may no longer write to the hub. Called right before each request other than GET. */
+  /**
+   * Throws when this process may no longer write to the hub. Called right before each request that is not a
+   * GET.
+   */
   readonly assertLeader?: (() => void) | undefined;
 }
 
 export interface CallOptions<T = unknown> {
-  /** The form that the answer must have; absent: the answer is not used. */
+  /** The shape that the answer must have. Absent if the answer is not used. */
   readonly answer?: Shape<T>;
-  /** Another bearer token for this call; null: none. */
+  /** Another bearer token for this call; null for none. */
   readonly token?: string | null;
-  /** Timeout of the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
+  /** Timeout for the complete answer in milliseconds. Default {@link REQUEST_TIMEOUT}. */
   readonly timeout?: number;
-  /** Aborted: the request is given up, and its reason is the message of the error. */
+  /** Aborting it cancels the request; its reason becomes the message of the error. */
   readonly signal?: AbortSignal;
 }
 
@@ -98,16 +110,16 @@ type Method = 'GET' | 'POST' | 'DELETE';
 
 interface Answer {
   readonly status: number;
-  /** In lower case, without parameters. */
+  /** Media type in lower case, without parameters. */
   readonly contentType: string;
   readonly body: Buffer;
 }
 
 /**
- * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed, and proxies
- * of the environment are not used.
+ * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed,
+ * and proxy settings of the environment are ignored.
  *
- * Every method throws only errors of `errors.ts` and the error of `assertLeader`.
+ * Every method throws only errors of `errors.ts`, and the error of `assertLeader`.
  */
 export class RestClient {
   readonly address: HubAddress;
@@ -121,7 +133,10 @@ export class RestClient {
   private readonly http: AxiosInstance;
   private readonly identityCheck: HubIdentityCheck | undefined;
   private closed = false;
-  /** Seconds by which the hub’s clock is ahead of the operator’s, by the header `Date` of its last answer; undefined: it had none. */
+  /**
+   * Seconds by which the hub’s clock is ahead of the operator’s, from the header `Date` of its last answer;
+   * undefined if that had none.
+   */
   clockOffset: number | undefined;
 
   constructor(options: RestClientOptions) {
@@ -143,7 +158,7 @@ export class RestClient {
       httpsAgent: this.agent,
       maxRedirects: 0,
       proxy: false,
-      maxContentLength: -1, // `readBody` bounds it
+      maxContentLength: -1, // `readBody` limits the size
       responseType: 'stream',
       validateStatus: () => true,
     });
@@ -157,7 +172,7 @@ export class RestClient {
     return this.call('POST', path, body, options);
   }
 
-  /** POSTs a URL-encoded form, as the hub's token endpoint requires. */
+  /** POSTs a URL-encoded form, which the hub's token endpoint requires. */
   postForm<T>(path: string, fields: Readonly<Record<string, string>>, options?: CallOptions<T>): Promise<T> {
     return this.call('POST', path, new URLSearchParams(fields), options);
   }
@@ -176,7 +191,9 @@ export class RestClient {
     }
   }
 
-  /** Whether the connection is refused, or a proxy reports that its backend is down. Sends no token. */
+  /**
+   * Whether the connection is refused, or a proxy reports that its backend is down. The check sends no token.
+   */
   async isDown(): Promise<boolean> {
     try {
       await this.get('/manifest.json', { token: null });
@@ -186,7 +203,10 @@ export class RestClient {
     }
   }
 
-  /** Checks that an untrusted address is a hub, before a token is sent. @throws NotHomeAssistant, HubUnreachable, … */
+  /**
+   * Verifies that an untrusted address is a hub, before a token is sent. @throws NotHomeAssistant,
+   * HubUnreachable, …
+   */
   async verifyIsHub(): Promise<void> {
     await this.identityCheck?.verify();
   }
@@ -207,7 +227,7 @@ export class RestClient {
     return options.answer ? checked(`${method} ${path}`, answer, options.answer) : (answer as T);
   }
 
-  /** @throws HubUnreachable another client has taken the place of this one */
+  /** @throws HubUnreachable this client was closed, because another one replaced it */
   assertOpen(): void {
     if (this.closed) throw new HubUnreachable('the client of the hub is closed');
   }
@@ -300,7 +320,7 @@ export class RestClient {
         `${this.address.url} answers with a redirect (${status}), which is not followed`,
       );
     }
-    // Redacted before it is truncated: a truncated secret would not be recognised.
+    // Redacted before it is truncated: part of a truncated secret would not be recognized.
     const text = truncate(this.redact(hubMessage(answer) ?? `HTTP ${status}`), MAX_MESSAGE_LENGTH);
     switch (status) {
       case 401:
@@ -324,7 +344,7 @@ export class RestClient {
   }
 }
 
-/** An error of a request, or of the connection while its answer is read. */
+/** Whether an error comes from a request, or from the connection while the answer is read. */
 function isNetworkError(error: unknown): error is Error & { readonly code?: string } {
   return isAxiosError(error) || typeof (error as { readonly code?: unknown }).code === 'string';
 }
@@ -333,7 +353,7 @@ function isNetworkError(error: unknown): error is Error & { readonly code?: stri
 function parse({ body, contentType }: Answer): unknown {
   if (contentType === 'text/plain') return body.toString();
   if (body.length === 0) return undefined;
-  // The errors do not quote the answer: it may come from another server.
+  // The errors do not quote the answer, which may come from another server.
   if (!isJson(contentType)) throw new NotHomeAssistant('an answer is not JSON');
   return parseJson(body);
 }
@@ -350,7 +370,7 @@ export function parseJson(body: Uint8Array): unknown {
 
 const isJson = (contentType: string): boolean => /[/+]json$/.test(contentType);
 
-/** The hub's error text; undefined for other content types, such as the error page of a proxy. */
+/** The hub's error text; undefined for other content types, such as the HTML error page of a proxy. */
 function hubMessage({ body, contentType }: Answer): string | undefined {
   const text = contentType === 'text/plain' ? body.toString() : isJson(contentType) ? jsonMessage(body) : '';
   return text.trim() || undefined;
@@ -364,12 +384,12 @@ function jsonMessage(body: Buffer): string {
       if (typeof value === 'string' && value !== '') return value;
     }
   } catch {
-    // Not the shape that we know, but a text of the hub.
+    // The body has another shape, but it is still a text of the hub.
   }
   return body.toString();
 }
 
-/** @param date the time of an answer, in whole seconds */
+/** @param date value of the header `Date`, with whole seconds */
 function offsetOf(date: unknown, now: number): number | undefined {
   const seconds = Math.round((Date.parse(String(date)) + 499 - now) / 1_000);
   return Number.isNaN(seconds) ? undefined : seconds;
@@ -380,7 +400,8 @@ function contentType(header: unknown): string {
 }
 
 /**
- * A fixed text by error code: the message of a TLS error quotes the certificate, which may come from another server.
+ * A fixed text by error code. The original message is not used: that of a TLS error quotes the certificate,
+ * which may come from another server.
  */
 export function describeNetworkError({ code, message }: { code?: string; message: string }): string {
   switch (code) {

@@ -2,39 +2,47 @@ import { HashSet, TextHashes } from './text-hashes';
 
 const { clz32, imul, max, min } = Math;
 
-// Characters. Shorter values ("on", "1", "yes") occur everywhere: masking them would make texts unreadable, and the
-// masked places would reveal the value.
+// Characters. Shorter values ("on", "1", "yes") occur in many texts: masking them would make texts
+// unreadable, and the masked places would reveal the value.
 const MIN_SECRET_LENGTH = 4;
 
 const PASSWORD_IN_URL = /^[\w+.-]+:\/\/[^/?#\s:@]*:([^/?#\s@]+)@/;
 
-/** The marks that programs put where they have cut a text: a text before one may be the beginning of a value. */
+/**
+ * Ellipses that programs put where they have truncated a text: the characters before one may be the beginning
+ * of a secret.
+ */
 const CUT = /…|\.\.\./g;
 
-/** Lengths that are tried for each character of a text, and at least. Random texts and values need less than one for each. */
+/**
+ * Limit for the lengths that are tried: this many for each character of a text, but at least LEAST_TRIES in
+ * total. Random texts and values need less than one per character.
+ */
 const MOST_TRIES = 20;
 const LEAST_TRIES = 1_000_000;
 
-/** What all four forms write as it is. */
+/** A text that all four forms write unchanged. */
 const PLAIN = /^[\w.*-]*$/;
 
-/** A part of a text: `[from, to)`. */
+/** A range of a text: `[from, to)`. */
 type Place = readonly [from: number, to: number];
 
 /**
- * The forms in which texts may quote secrets: each value, each line of a value with several lines, and the password in a
- * URL, as it is, JSON-escaped, URL-encoded or form-encoded. Forms of fewer than four characters are left out.
+ * The forms in which texts may quote secrets. A secret is each value, each line of a value with several
+ * lines, and the password in a URL. Each is recognized as written, JSON-escaped, URL-encoded and
+ * form-encoded. Forms of fewer than four characters are ignored.
  *
- * Only hashes of 63 bits are kept, some for each form: of a long value and its forms, no copy. Another text that happens to have
- * one of them is masked as well. Forms are added at linear cost, in any number.
+ * Only hashes of 63 bits are stored, several for each form, so that no copy of a long value is kept. A text
+ * that has the hash of a secret by chance is masked too. Adding forms takes linear time, and their number is
+ * not limited.
  */
 export class SecretForms {
   /** The hashes of whole forms. */
   private readonly whole = new HashSet();
-  /** The hashes of their first 4, 8, 16, … characters. */
+  /** The hashes of the first 4, 8, 16, … characters of forms. */
   private readonly beginnings = new HashSet();
   private readonly starts = new Starts();
-  /** The lengths of all forms, by the largest power of two that is not greater. */
+  /** The lengths of all forms, by the largest power of two that is not greater than the length. */
   private readonly lengths = new Map<number, Lengths>();
 
   private longest = 0;
@@ -43,7 +51,7 @@ export class SecretForms {
     for (const value of values) this.add(value);
   }
 
-  /** The memory that the texts take, in bytes. */
+  /** Memory of the hashes, in bytes. */
   get size(): number {
     return this.whole.size + this.beginnings.size;
   }
@@ -52,7 +60,10 @@ export class SecretForms {
     for (const part of partsOf(value)) for (const form of writtenForms(part)) this.addForm(form);
   }
 
-  /** Where the text quotes a secret: the places do not touch. Too many overlapping beginnings of secrets: all of it. */
+  /**
+   * The places where a text quotes a secret, in order and without overlap. If too many beginnings of secrets
+   * overlap, the whole text is one place.
+   */
   placesIn(text: string): readonly Place[] {
     const candidates = this.starts.placesIn(text);
     if (candidates.length === 0) return [];
@@ -62,7 +73,7 @@ export class SecretForms {
     let covered = 0;
     let tries = max(LEAST_TRIES, MOST_TRIES * text.length);
     for (const at of candidates) {
-      // A form that ends within the last place adds nothing.
+      // A form that ends within the previous place adds nothing.
       const shortest = max(MIN_SECRET_LENGTH, covered - at + 1);
       if (at + shortest > text.length) break;
       const first = 1 << (31 - clz32(shortest)); // the largest power of two that is not greater
@@ -86,8 +97,9 @@ export class SecretForms {
   }
 
   /**
-   * How many characters from `at` are the beginning of a form, as far as `first`, its double, and so on tell: a form that is
-   * there is shorter than twice that. 0: no form of `first` or more characters is there.
+   * How many characters from `at` are known to be the beginning of a form, in steps of `first` and its
+   * doubles. A form that begins at `at` is shorter than twice the result. A result of 0 means that no form of
+   * at least `first` characters begins there.
    */
   private commonBeginning(hashes: TextHashes, first: number, at: number, end: number): number {
     let common = 0;
@@ -109,9 +121,9 @@ export class SecretForms {
   }
 }
 
-/** A quick look at the first four characters of forms: most texts have none of them. */
+/** A quick check of the first four characters of forms, which most texts do not contain. */
 class Starts {
-  /** A bit for each slot. Most resources have no secret. */
+  /** One bit per slot. Undefined until a form is added: most resources have no secret. */
   private known: Uint8Array | undefined;
 
   add(form: string): void {
@@ -120,7 +132,7 @@ class Starts {
     this.known[slot >> 3]! |= 1 << (slot & 7);
   }
 
-  /** Where a form may begin. */
+  /** The places where a form may begin. */
   placesIn(text: string): readonly number[] {
     const { known } = this;
     const places: number[] = [];
@@ -139,7 +151,7 @@ function slotAt(text: string, at: number): number {
   return imul(hash, 0x9e3779b1) >>> 19;
 }
 
-/** Different lengths, sorted when they are needed. */
+/** A set of lengths, sorted on demand. */
 class Lengths {
   private readonly all = new Set<number>();
   private sorted: readonly number[] | undefined;
@@ -155,7 +167,7 @@ class Lengths {
   }
 }
 
-/** For each place of a text where the next cut is. Undefined: it has none. */
+/** For each position of a text, the position of the next ellipsis; undefined if the text has none. */
 function nextCuts(text: string): Float64Array | undefined {
   const cuts = [...text.matchAll(CUT)].map(({ index }) => index);
   if (cuts.length === 0) return undefined;
@@ -168,7 +180,7 @@ function nextCuts(text: string): Float64Array | undefined {
   return next;
 }
 
-/** Adds a place that begins after all others have begun. */
+/** Adds a place that does not begin before the places that were added earlier. */
 function join(places: Place[], from: number, to: number): void {
   const last = places.at(-1);
   if (last && last[1] >= from) places[places.length - 1] = [last[0], max(last[1], to)];

@@ -2,10 +2,11 @@ import { isIP, type LookupFunction } from 'node:net';
 import { OperationalError } from '../../base/errors';
 
 /**
- * Answers every name with the addresses of a Service. A name server may complete `villa.home.svc` with a domain of its own when the
- * Service does not exist, and then the token would go to a stranger. Host header and name of the certificate stay those of the URL.
+ * Resolves every name to the addresses of a Service. Without this, when the Service does not exist, a name
+ * server could complete `villa.home.svc` with a domain of its own, and the token would be sent to another
+ * server. The Host header and the expected name of the certificate remain those of the URL.
  *
- * @param addresses asked for each new connection; none: nothing is connected
+ * @param addresses called for each new connection; if it returns none, the connection fails
  */
 export function lookupAs(addresses: () => readonly string[]): LookupFunction {
   return (_hostname, options, callback) => {

@@ -1,22 +1,23 @@
 import { isObject } from '../../base/is-object';
 import { HubFailed } from './errors';
 
-// The form that the operator expects of an answer: as far as it uses it, so that a hub of another version may say more or less.
+// A shape describes the part of an answer that the operator uses. Fields that the operator does not use are
+// not described, so that hubs of other versions may have more or fewer of them.
 
-/** A place of an answer that has another form: `[0].id`, empty for the whole answer. */
+/** A value with another shape. `at` is its place, such as `[0].id`; empty for the whole answer. */
 interface Mismatch {
   readonly at: string;
   readonly expected: string;
   readonly found: string;
 }
 
-/** A value that can be part of a text. */
+/** A value that can be part of a message. */
 type Scalar = string | number | boolean | null;
 
-/** Finds the first place of a value that is no `T`. */
+/** Checks that a value is a `T`. @returns the first place that is not; undefined if there is none */
 export interface Shape<out T> {
   (value: unknown): Mismatch | undefined;
-  /** Never there: for the compiler. */
+  /** Only for the type checker: it is never set. */
   readonly of?: T;
 }
 
@@ -26,7 +27,7 @@ export type Of<S> = S extends Shape<infer T> ? T : never;
 type Shapes = Readonly<Record<string, Shape<unknown>>>;
 type MayBeAbsent<S> = undefined extends Of<S> ? true : false;
 
-/** The type of an object with fields of these shapes. Those that may be missing are optional. */
+/** The type of an object with fields of these shapes. Fields that may be missing are optional. */
 export type OfFields<F> = {
   readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? never : K]: Of<F[K]>;
 } & { readonly [K in keyof F as MayBeAbsent<F[K]> extends true ? K : never]?: Of<F[K]> };
@@ -41,9 +42,9 @@ const within = (place: string, mismatch: Mismatch | undefined): Mismatch | undef
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 export const text = matched<string>('a text', isText);
-/** A text of several known ones. Another text counts as none of them. */
+/** One of several known words. Code that compares the word must tolerate an unknown one. */
 export const word = <T extends string>(): Shape<T> => matched('a text', isText);
-/** A name that data is stored under. To JavaScript, `__proto__` is another one. */
+/** A name that data is stored under. `__proto__` is refused, since it has a special meaning in JavaScript. */
 export const fieldName = matched<string>(
   'the name of a field',
   (value) => typeof value === 'string' && value !== '__proto__',
@@ -55,17 +56,19 @@ export const time = matched<string>(
   'a time',
   (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value)),
 );
-/** The field is compared or passed on, or the code that reads it looks at its type itself: a hub may send any value. */
+/**
+ * A field of any type: it is only compared or passed on, or the code that reads it checks the type itself.
+ */
 export const unchecked =
   <T = unknown>(): Shape<T> =>
   () =>
     undefined;
-/** Another value counts as true or false. */
+/** A boolean. Values of other types count as truthy or falsy. */
 export const flag = unchecked<boolean>();
 export const anyObject = matched<Readonly<Record<string, unknown>>>('an object', isObject);
 const anyList = matched<readonly unknown[]>('a list', Array.isArray);
 
-/** An object with these fields, and others. */
+/** An object with these fields, and possibly others. */
 export function object<F extends Shapes>(fields: F): Shape<OfFields<F>> {
   const known = Object.entries(fields);
   return (value) => {
@@ -90,7 +93,7 @@ export function list<T>(item: Shape<T>): Shape<readonly T[]> {
   };
 }
 
-/** An object with any keys, which are texts of the hub: no message names them. */
+/** An object with any keys. Messages do not contain the keys, which are texts of the hub. */
 export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
   return (value) => {
     const mismatch = anyObject(value);
@@ -103,7 +106,7 @@ export function record<T>(item: Shape<T>): Shape<Readonly<Record<string, T>>> {
   };
 }
 
-/** The field may be missing. */
+/** A field that may be missing. */
 export const optional =
   <T>(shape: Shape<T>): Shape<T | undefined> =>
   (value) =>
@@ -114,7 +117,7 @@ export const nullable =
   (value) =>
     value === null ? undefined : shape(value);
 
-/** One of several objects that their field `type` tells apart. */
+/** One of several objects, which are distinguished by their field `type`. */
 export function byType<S extends Shapes>(
   shapes: S,
 ): Shape<{ [K in keyof S]: { readonly type: K } & Of<S[K]> }[keyof S]> {
@@ -128,7 +131,7 @@ export function byType<S extends Shapes>(
 }
 
 /**
- * Returns the answer to `request` if it has that form.
+ * Returns the answer to `request` if it has the shape.
  *
  * @throws HubFailed
  */
@@ -141,7 +144,7 @@ export function checked<T>(request: string, answer: unknown, shape: Shape<T>): T
   );
 }
 
-/** No text of the hub, which may be long or secret. */
+/** A description of a value for messages. It contains no text of the hub, which may be long or secret. */
 function nameOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';

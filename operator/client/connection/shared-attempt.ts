@@ -1,4 +1,7 @@
-/** One attempt whose result all callers share. After a failure, the next call tries again. */
+/**
+ * An operation that is attempted once and whose result all callers share. After a failure, the next call
+ * tries again.
+ */
 export class SharedAttempt<T> {
   private result: Promise<T> | undefined;
 

@@ -9,30 +9,33 @@ import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
 import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
 
-/** Milliseconds that the upgrade and the authentication may take, each. */
+/** Milliseconds for the upgrade, and again for the authentication. */
 const HANDSHAKE_TIMEOUT = 10_000;
 
 /** Bytes of a message. The registry of a hub with 10,000 entities has about 8 MiB. */
 const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;
-/** Bytes that the hub sends before the operator is authenticated. */
+/** Bytes that the hub may send before the operator is authenticated. */
 const MAX_HANDSHAKE_SIZE = 64 * 1024;
 const TOO_LONG_BEFORE = `it is longer than ${MAX_HANDSHAKE_SIZE} bytes before the authentication`;
-/** The id of the first message, which the library leaves free. */
+/** Id of the first message, which the library does not use. */
 export const FEATURES_COMMAND = 1;
-/** A hub sends a message as one frame. */
+/** Most frames of a message. A hub sends each message as one frame. */
 const MAX_FRAGMENTS = 64;
-/** Packets of a message, each of which takes memory beside its bytes: a network splits 12 MiB into 9,000. */
+/**
+ * Most network packets of a message, since each takes memory in addition to its bytes. A network splits 12
+ * MiB into 9,000 packets.
+ */
 const MAX_CHUNKS = 16_384;
 
 /**
- * A WebSocket on which neither an invalid message nor an exception of a listener can end the process, and no message takes more
- * memory than there is: they end the connection.
+ * A WebSocket with limits. An invalid message, an exception of a listener, or a message larger than the
+ * available memory ends only the connection, not the process.
  */
 class HubSocket extends WebSocket {
   haVersion = '';
   log: Logger | undefined;
   isAuthenticated = false;
-  /** Why the operator closed the connection: the hub sent more than it may. */
+  /** The reason why the operator closed the connection, if the hub exceeded a limit. */
   refusal: string | undefined;
   private readonly gate = new MessageGate({
     pause: () => this.pause(),
@@ -50,7 +53,7 @@ class HubSocket extends WebSocket {
   );
 
   override emit(event: string | symbol, ...details: unknown[]): boolean {
-    // Before `open` nothing reads the connection: a listener would take the first bytes away.
+    // Only from `open` on: before that, a listener would take away the first bytes of the connection.
     if (event === 'upgrade') this.once('open', () => this.watchSize(details[0] as IncomingMessage));
     if (event === 'error') this.refuseInvalidFrame(details[0] as { readonly code?: string });
     if (event === 'close') {
@@ -80,7 +83,7 @@ class HubSocket extends WebSocket {
     }
   }
 
-  /** Limits the bytes of a message before it is complete, together with those of all other hubs. */
+  /** Limits the bytes of a message before it is complete, and the total of all hubs. */
   private watchSize({ socket }: IncomingMessage): void {
     socket.on('data', (chunk: Buffer) => {
       this.arrived += chunk.length;
@@ -96,7 +99,9 @@ class HubSocket extends WebSocket {
     assertMessage(message);
   }
 
-  /** A complete message is not ended for the sake of others that arrive. */
+  /**
+   * Ends the count for a complete message, which must not be aborted in favour of others that are arriving.
+   */
   private endArrival(): void {
     if (this.isAuthenticated) this.arrived = 0;
     this.arriving.release();
@@ -115,7 +120,10 @@ class HubSocket extends WebSocket {
   }
 }
 
-/** Why the operator closed this connection; undefined: it did not, or as it was asked to. */
+/**
+ * The error of a connection that the operator closed because the hub exceeded a limit; undefined if it did
+ * not.
+ */
 export function refusalOf(socket: HaWebSocket | HubSocket): HubUnreachable | undefined {
   const { refusal } = socket as HubSocket;
   return refusal === undefined
@@ -154,20 +162,20 @@ export async function openSocket(
     }
     throw refusalOf(socket) ?? asHubError(error, rest);
   }
-  // Lets the hub send bursts of events in one frame.
+  // Allows the hub to send bursts of events in one frame.
   socket.send(
     JSON.stringify({ type: 'supported_features', id: FEATURES_COMMAND, features: { coalesce_messages: 1 } }),
   );
-  // `ws` has the parts of the browser's interface that the library uses; the types do not show that.
+  // `ws` implements the parts of the browser's interface that the library uses; its types do not show that.
   return socket as unknown as HaWebSocket;
 }
 
-/** Ends a connection at once, without a close handshake. */
+/** Ends a connection immediately, without a close handshake. */
 export function terminate(socket: HaWebSocket | undefined): void {
   if (socket) (socket as unknown as HubSocket).terminate();
 }
 
-/** The message of this error may be written to a status. */
+/** An error whose message may be written to a status. */
 class HandshakeFailed extends Error {}
 
 class UpgradeRefused extends HandshakeFailed {
@@ -203,7 +211,8 @@ function authenticate(socket: HubSocket, token: string, clock: Clock): Promise<v
       }
     };
     socket.on('message', onMessage);
-    // Both listeners stay: an `error` without a listener would be thrown, and a second rejection has no effect.
+    // The listeners are never removed: an `error` without a listener would be thrown, and a second rejection
+    // has no effect.
     socket.on('error', fail);
     socket.on('close', () => fail(new HandshakeFailed('the connection broke')));
     socket.once('unexpected-response', (_request, response) => {

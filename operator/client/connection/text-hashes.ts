@@ -2,13 +2,13 @@ import { randomInt } from 'node:crypto';
 
 const { imul } = Math;
 
-// Two polynomial hashes of 32 bits. Their bases are random in each process.
+// Two polynomial hashes of 32 bits. Their bases are chosen at random in each process.
 const randomBase = (): number => randomInt(2 ** 24, 2 ** 31) | 1;
 const [FIRST_BASE, SECOND_BASE] = [randomBase(), randomBase()];
 
 const appended = (hash: number, base: number, code: number): number => (imul(hash, base) + code + 1) | 0;
 
-/** The hashes of all parts of a text: each costs the same, regardless of its length. */
+/** The hashes of all substrings of a text. Each is computed in constant time. */
 export class TextHashes {
   private readonly first: RollingHash;
   private readonly second: RollingHash;
@@ -18,14 +18,14 @@ export class TextHashes {
     this.second = new RollingHash(text, SECOND_BASE);
   }
 
-  /** Whether the set has the hash of the characters in `[from, to)`. */
+  /** Whether the set contains the hash of the characters in `[from, to)`. */
   isIn(set: HashSet, from: number, to: number): boolean {
     return set.has(this.first.of(from, to), this.second.of(from, to));
   }
 }
 
 class RollingHash {
-  /** The hash of each beginning of the text. */
+  /** The hashes of all prefixes of the text. */
   private readonly beginnings: Int32Array;
   private readonly powers: Int32Array;
 
@@ -46,13 +46,13 @@ class RollingHash {
   }
 }
 
-/** A set of the hashes of texts, which takes 12 to 24 bytes for each: a Set of numbers takes 40 and more. */
+/** A set of text hashes, which takes 12 to 24 bytes for each. A Set of numbers would take 40 and more. */
 export class HashSet {
-  /** Pairs; one that is free has 0 in its second place. */
+  /** Pairs of hash parts. A free slot has 0 in its second part. */
   private slots = new Int32Array(32);
   private count = 0;
 
-  /** The memory that the texts take, in bytes. */
+  /** Memory of the set, in bytes. */
   get size(): number {
     return this.slots.byteLength;
   }
@@ -61,7 +61,10 @@ export class HashSet {
     return this.slots[this.slotOf(first, second | 1) + 1] !== 0;
   }
 
-  /** Adds the hash of a text and those of its first `least`, twice as many, … characters to `beginnings`. @returns the largest of these numbers */
+  /**
+   * Adds the hash of a text. Also adds the hashes of its first `least`, 2 × `least`, 4 × `least`, …
+   * characters to `beginnings`. @returns the largest of these lengths
+   */
   addText(text: string, beginnings: HashSet, least: number): number {
     let [first, second, next] = [0, 0, least];
     for (let at = 0; at < text.length; at++) {
@@ -84,7 +87,7 @@ export class HashSet {
     if (3 * ++this.count > this.slots.length) this.grow();
   }
 
-  /** The slot that has the hash, or the free one for it. */
+  /** The slot that contains the hash, or the free slot for it. */
   private slotOf(first: number, second: number): number {
     const { slots } = this;
     const last = slots.length - 1;

@@ -6,7 +6,7 @@ import { isNotFound, isRejected } from '../connection/errors';
 import type { ConfigEntry, ConfigSubentry } from '../connection/flow-step';
 import type { RestClient } from '../connection/rest';
 
-/** An entry was added, changed (its state, too) or removed. */
+/** Called when an entry was added, changed (including its state) or removed. */
 type ConfigEntryListener = (entry: ConfigEntry) => void;
 
 /** The config entries of a hub. They are read once and kept current by the hub's events. */
@@ -36,12 +36,12 @@ export class ConfigEntryRegistry {
     return this.entries.get();
   }
 
-  /** All entries as last known; undefined: they were not read yet. */
+  /** All entries as last known; undefined if they were not read yet. */
   get lastKnown(): ReadonlyMap<string, ConfigEntry> | undefined {
     return this.entries.lastKnown;
   }
 
-  /** All entries as the hub has them now. */
+  /** All entries, read again from the hub. */
   async refreshed(): Promise<ReadonlyMap<string, ConfigEntry>> {
     this.entries.invalidate();
     return this.entries.get();
@@ -56,7 +56,10 @@ export class ConfigEntryRegistry {
     await this.connection.command('config_entries/update', { entry_id: entryId, title });
   }
 
-  /** A disabled entry is unloaded. One that cannot be unloaded has the state `failed_unload` afterwards. */
+  /**
+   * Enables or disables an entry. The hub unloads a disabled entry; if it cannot, the state becomes
+   * `failed_unload`.
+   */
   async setEnabled(entryId: string, enabled: boolean): Promise<void> {
     await this.connection.command(
       'config_entries/disable',
@@ -65,20 +68,23 @@ export class ConfigEntryRegistry {
     );
   }
 
-  /** Loads an entry again, which the hub cancels when the connection closes. One that cannot be unloaded stays as it is. */
+  /**
+   * Loads an entry again. The hub cancels that when the connection closes. An entry that cannot be unloaded
+   * is not changed.
+   */
   async reload(entryId: string): Promise<void> {
     const path = `/api/config/config_entries/entry/${entryId}/reload`;
     await undefinedIf(isRejected, this.rest.post(path, undefined, { timeout: FLOW_REQUEST_LIMIT }));
   }
 
-  /** Whether the integration allows one entry at most, by its manifest. */
+  /** Whether the integration's manifest allows only one entry. */
   async isSingle(domain: string): Promise<boolean> {
     const request = this.connection.command('manifest/get', { integration: domain });
-    const manifest = await undefinedIf(isRejected, request); // an integration that the hub does not have
+    const manifest = await undefinedIf(isRejected, request); // rejected if the hub lacks the integration
     return manifest?.single_config_entry === true;
   }
 
-  /** Removes an entry with its devices and entities. One that does not exist is not an error. */
+  /** Removes an entry with its devices and entities. An entry that does not exist is not an error. */
   async remove(entryId: string): Promise<void> {
     const path = `/api/config/config_entries/entry/${entryId}`;
     await undefinedIf(isNotFound, this.rest.delete(path, { timeout: this.rest.writeTimeout }));
@@ -93,7 +99,7 @@ export class ConfigEntryRegistry {
     await this.connection.command('config_entries/subentries/update', fields);
   }
 
-  /** One that does not exist is not an error. */
+  /** Removes a subentry. A subentry that does not exist is not an error. */
   async removeSubentry(entryId: string, subentryId: string): Promise<void> {
     const fields = { entry_id: entryId, subentry_id: subentryId };
     await undefinedIf(isNotFound, this.connection.command('config_entries/subentries/delete', fields));

@@ -6,7 +6,7 @@ import { HubRejected, NotFound } from '../connection/errors';
 import { type FlowKind, flowStep, type FlowStep } from '../connection/flow-step';
 import type { CallOptions, RestClient } from '../connection/rest';
 
-/** Milliseconds between two checks whether a hub that has not answered a flow yet is alive. */
+/** Milliseconds between two checks whether a hub is alive that has not answered a flow yet. */
 const ALIVE_CHECK_INTERVAL = 30_000;
 
 const PATH: Readonly<Record<FlowKind, string>> = {
@@ -17,7 +17,7 @@ const PATH: Readonly<Record<FlowKind, string>> = {
 
 /** A flow to start. */
 export type FlowRequest =
-  /** The domain of an integration; with an entry id, that entry is reconfigured. */
+  /** The domain of an integration. With an entry id, that entry is reconfigured. */
   | { readonly kind: 'config'; readonly domain: string; readonly entryId?: string }
   | { readonly kind: 'options'; readonly entryId: string }
   /** With a subentry id, that subentry is reconfigured. */
@@ -28,20 +28,21 @@ export type FlowRequest =
       readonly subentryId?: string;
     };
 
-/** The answers do not fit the form's schema. The flow is still open. */
+/** The answers do not match the form's schema. The flow is still open. */
 export class FormRejected extends HubRejected {
   override readonly name = 'FormRejected';
 
-  /** @param errors the hub's texts by field, or under `base` */
+  /** @param errors the hub's error texts by field, or under `base` */
   constructor(readonly errors: Readonly<Record<string, string>>) {
     super('400', Object.values(errors).join('; '));
   }
 }
 
 /**
- * The hub's flows, as a person clicks through them. The hub keeps a flow in memory until it ends: who starts one ends it,
- * or aborts it. The hub sets an entry up, or waits for a person at a device, before it answers, and cancels that when the
- * connection closes: a request is given up only after minutes, or when the hub answers nothing else either.
+ * The hub's flows, which people otherwise complete in its UI. The hub keeps a flow in memory until it ends,
+ * so a caller that starts a flow must finish or abort it. Before the hub answers, it may set up an entry or
+ * wait for a person at a device, and it cancels that when the connection closes. A request therefore times
+ * out only after minutes, or when the hub does not answer other requests either.
  */
 export class ConfigFlows {
   constructor(
@@ -49,13 +50,16 @@ export class ConfigFlows {
     private readonly clock: Clock,
   ) {}
 
-  /** The domains of all integrations that can be set up by a flow, those of helpers and of the community among them. */
+  /**
+   * The domains of all integrations that can be set up with a flow, including helpers and community
+   * integrations.
+   */
   domains(): Promise<readonly string[]> {
     return this.rest.get('/api/config/config_entries/flow_handlers', { answer: flowHandlers });
   }
 
   /**
-   * Resolves with the first step.
+   * Starts a flow. @returns its first step
    *
    * @throws NotFound the hub has no such integration, or cannot load it
    * @throws HubRejected the entry cannot be reconfigured, or a dependency of the integration failed
@@ -67,7 +71,7 @@ export class ConfigFlows {
   }
 
   /**
-   * Sends the answers of a step and resolves with the next one.
+   * Sends the answers to a step. @returns the next step
    *
    * @throws FormRejected
    */
@@ -81,14 +85,17 @@ export class ConfigFlows {
     }
   }
 
-  /** The present step, without the errors of the last answers. A step in progress is continued by it. */
+  /**
+   * Reads the current step, without the errors of the last answers. A step of the type `progress` continues
+   * when it is read.
+   */
   read(kind: FlowKind, flowId: string): Promise<FlowStep> {
     return this.whileAlive((options) =>
       this.rest.get(`${PATH[kind]}/${flowId}`, { ...options, answer: flowStep }),
     );
   }
 
-  /** Ends a flow. Resolves with whether it was open: one that has ended already is not an error. */
+  /** Ends a flow. @returns whether it was open; a flow that has ended already is not an error */
   async abort(kind: FlowKind, flowId: string): Promise<boolean> {
     try {
       await this.rest.delete(`${PATH[kind]}/${flowId}`);
@@ -99,7 +106,10 @@ export class ConfigFlows {
     }
   }
 
-  /** Uploads a file for a field of a form. Resolves with its id, which is the answer; it can be used once. */
+  /**
+   * Uploads a file for a field of a form. @returns the id of the upload, which is the answer for the field
+   * and can be used once
+   */
   async upload(content: Uint8Array, fileName: string): Promise<string> {
     const form = new FormData();
     form.append('file', new Blob([new Uint8Array(content)]), fileName);
@@ -145,7 +155,7 @@ function bodyOf(request: FlowRequest): object {
   }
 }
 
-/** The hub answers `{"errors": {field: text, base: [text]}}`. */
+/** Converts the hub's answer `{"errors": {field: text, base: [text]}}`. */
 function formRejected(error: unknown): FormRejected | undefined {
   if (!(error instanceof HubRejected) || error.code !== '400') return undefined;
   try {
@@ -154,6 +164,6 @@ function formRejected(error: unknown): FormRejected | undefined {
     const texts = Object.entries(errors).map(([field, text]) => [field, [text].flat().join('; ')]);
     return new FormRejected(Object.fromEntries(texts) as Record<string, string>);
   } catch {
-    return undefined; // not that shape, or cut: the hub's words are shown as they are
+    return undefined; // another shape, or truncated: the hub's text is shown unchanged
   }
 }

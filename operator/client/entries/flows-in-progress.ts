@@ -2,15 +2,15 @@ import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
 import type { FlowInProgress } from '../connection/flow-step';
 
-/** A flow that the hub started was added or has ended. */
+/** Called when a flow that the hub started was added or has ended. */
 type FlowListener = (flow: FlowInProgress) => void;
 
 /**
- * The flows that the hub started itself and that wait for a person: it asks for other credentials of an entry, or has
- * discovered a device.
+ * The flows that the hub itself started and that wait for a person. With such a flow the hub requests new
+ * credentials for an entry, or reports that it has discovered a device.
  */
 export class FlowsInProgress {
-  /** By id. */
+  /** The flows by id. */
   private readonly flows: FollowedCollection<FlowInProgress>;
   private readonly listeners = new Set<FlowListener>();
 
@@ -31,13 +31,15 @@ export class FlowsInProgress {
     });
   }
 
-  /** The id of the flow by which the hub asks for other credentials of an entry; undefined: it does not ask. */
+  /**
+   * The id of the flow with which the hub requests new credentials for an entry; undefined if there is none.
+   */
   async reauthOf(entryId: string): Promise<string | undefined> {
     const flows = [...(await this.flows.get()).values()];
     return flows.find(({ context }) => context.source === 'reauth' && context.entry_id === entryId)?.flow_id;
   }
 
-  /** The flows of devices of an integration that the hub has discovered. */
+  /** The flows of discovered devices of an integration. */
   async discovered(domain: string): Promise<readonly FlowInProgress[]> {
     const flows = [...(await this.flows.get()).values()];
     return flows.filter(({ handler, context }) => handler === domain && !OF_PERSONS.has(context.source));
@@ -64,5 +66,8 @@ export class FlowsInProgress {
   }
 }
 
-/** Sources of flows that a person or this program started, or that belong to an entry. */
+/**
+ * Sources of flows that do not come from a discovery: a user or a program started them, or they belong to an
+ * entry.
+ */
 const OF_PERSONS: ReadonlySet<string> = new Set(['user', 'reauth', 'reconfigure', 'import', 'system']);

@@ -3,7 +3,7 @@ import { type KeptList, Scale } from '../connection/kept-lists';
 import type { HubConnection } from '../connection/connection';
 import type { FlowKind, Placeholders } from '../connection/flow-step';
 
-/** Where a text of a flow stands: an error of a form, or the reason of an abort. */
+/** The kind of a text in a flow: an error of a form, or the reason of an abort. */
 type TextKind = 'error' | 'abort';
 
 const CATEGORY: Readonly<Record<FlowKind, string>> = {
@@ -12,7 +12,9 @@ const CATEGORY: Readonly<Record<FlowKind, string>> = {
   subentries: 'config_subentries',
 };
 
-/** The English texts of the hub's integrations, as its UI shows them. They are read once per integration. */
+/**
+ * The English texts of the hub's integrations, which its UI also shows. They are read once per integration.
+ */
 export class Translations {
   private readonly resources = new Map<string, Promise<Readonly<Record<string, string>>>>();
 
@@ -23,9 +25,10 @@ export class Translations {
   }
 
   /**
-   * The text of an error or of an abort in a flow, with its placeholders filled in; undefined: the integration has none.
+   * The text of an error or of an abort in a flow, with its placeholders filled in; undefined if the
+   * integration has no such text.
    *
-   * @param type of the subentry, in a flow of one
+   * @param flow `type` is the type of the subentry, in a flow for one
    */
   async ofFlow(
     domain: string,
@@ -46,7 +49,7 @@ export class Translations {
     if (!loaded) {
       loaded = this.read(domain, category).catch((error: unknown) => {
         this.resources.delete(key);
-        // A hub without its frontend, with an integration whose texts it cannot read, or with too many texts.
+        // The hub has no frontend, cannot read the texts of an integration, or has too many texts.
         if (error instanceof HubRejected || error instanceof HubFailed || error instanceof HubTooLarge)
           return {};
         throw error;
@@ -61,7 +64,7 @@ export class Translations {
     this.kept.beginRead();
     const fields = { language: 'en', category, integration: domain };
     const { resources } = await this.connection.command('frontend/get_translations', fields);
-    this.kept.assertAdmitted(); // the texts may have been dropped meanwhile
+    this.kept.assertAdmitted(); // the texts may have been dropped in the meantime
     this.kept.set(this.kept.weight + new Scale().weigh(resources));
     this.kept.assertAdmitted();
     return resources;

@@ -15,9 +15,9 @@ import {
   textOf,
 } from './settings';
 
-/** A device with its settings, and what finds it. */
+/** A device with its settings, and the fields by which a resource selects it. */
 export interface DeviceRecord extends Configurable {
-  /** The name that its integration gave it. */
+  /** The name that the integration gave to the device. */
   readonly originalName: string | null;
   readonly serialNumber: string | null;
   readonly identifiers: readonly (readonly [integration: string, id: string])[];
@@ -27,7 +27,7 @@ export interface DeviceRecord extends Configurable {
 
 type DeviceFields = Omit<CommandFields<'config/device_registry/update'>, 'device_id'>;
 
-/** The fields of the command, by setting. */
+/** The fields of the update command, by setting. */
 const TO_HUB: Readonly<Record<string, (value: Setting) => DeviceFields>> = {
   name: (value) => ({ name_by_user: value as string | null }),
   areaName: (value) => ({ area_id: value as string | null }),
@@ -35,7 +35,10 @@ const TO_HUB: Readonly<Record<string, (value: Setting) => DeviceFields>> = {
   disabled: (value) => ({ disabled_by: byUser(value) }),
 };
 
-/** The devices of a hub. No command reads one of them, so a change has all read again. */
+/**
+ * The devices of a hub with their settings. The hub has no command to read a single device, so a change
+ * causes all to be read again.
+ */
 export class DeviceSettings implements SettingsRegistry<DeviceRecord> {
   private readonly devices: FollowedCollection<DeviceRecord>;
   private readonly listeners = new Listeners();
@@ -100,7 +103,7 @@ function picked(device: RegistryDevice): DeviceRecord {
   };
 }
 
-/** Some integrations make pairs of another form, which select nothing. */
+/** Valid pairs in a list. Some integrations use another form, which no resource can select. */
 function pairs(lists: unknown): readonly (readonly [string, string])[] {
   const all: readonly unknown[] = Array.isArray(lists) ? lists : [];
   return all

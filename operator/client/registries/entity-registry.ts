@@ -12,7 +12,10 @@ import { textOf } from './settings';
 /** Called with the kind and the unique id of an entity. */
 export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
 
-/** The entities that are followed. Those of a collection have no file: their unique id is their id there. */
+/**
+ * The types of entities that are followed. The unique id of an entity is the id of the object in the hub's
+ * file or collection.
+ */
 type FollowedKind = ConfigEntityKind | CollectionType;
 
 const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
@@ -25,7 +28,7 @@ const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
 /** An automation, scene or script with a label. */
 export interface LabelledEntity {
   readonly kind: ConfigEntityKind;
-  /** In the hub's file. */
+  /** Id of the object in the hub's file. */
   readonly id: string;
   readonly entityId: string;
   readonly labels: readonly string[];
@@ -67,8 +70,9 @@ class EntityIndex {
 }
 
 /**
- * The hub's entity registry: finds the entity of an id in the hub's file. Entity ids cannot be computed, because the
- * hub derives them from the name at the first creation and restores them for 30 days after a deletion.
+ * The hub's entity registry: finds the entity for an id in the hub's file. Entity ids cannot be computed,
+ * because the hub derives them from the name at creation and restores former ones for 30 days after a
+ * deletion.
  */
 export class EntityRegistry {
   private readonly listeners = new Set<EntityListener>();
@@ -85,18 +89,27 @@ export class EntityRegistry {
     });
   }
 
-  /** The entity of an automation, scene, script or entry of a collection by its id there; undefined until the hub has loaded it. */
+  /**
+   * The entity of an automation, scene, script or collection entry, by the id of that object; undefined until
+   * the hub has loaded it.
+   */
   async find(kind: FollowedKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
 
-  /** {@link find} after all events that the hub has sent so far, so that changes by requests over HTTP are included. */
+  /**
+   * {@link find} after all events that the hub has sent so far. The result therefore includes changes by HTTP
+   * requests.
+   */
   async findNow(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     await this.entries([]);
     return this.find(kind, uniqueId);
   }
 
-  /** {@link findNow} for a removal, which does not wait until a list that takes too much memory may be kept: it is read once. */
+  /**
+   * {@link findNow} for a removal. If the list takes too much memory to be kept, the removal does not wait:
+   * the list is read once and discarded.
+   */
   async findToRemove(kind: ConfigEntityKind, uniqueId: string): Promise<RegistryEntity | undefined> {
     try {
       return await this.findNow(kind, uniqueId);
@@ -107,7 +120,7 @@ export class EntityRegistry {
     }
   }
 
-  /** A list that is not kept: one read for all who ask before it begins. */
+  /** Reads the list without keeping it. Callers that ask before a read begins share its result. */
   private wholeList(): Promise<CommandResult<'config/entity_registry/list'>> {
     this.nextList ??= this.lastList.then(() => {
       this.nextList = undefined;
@@ -118,7 +131,7 @@ export class EntityRegistry {
     return this.nextList;
   }
 
-  /** All automations, scenes and scripts with this label. */
+  /** All automations, scenes and scripts that have this label. */
   async withLabel(labelId: string): Promise<readonly LabelledEntity[]> {
     return [...(await this.entities.get()).all].flatMap((entity) => {
       const { entity_id: entityId, unique_id: id, labels = [] } = entity;
@@ -129,7 +142,7 @@ export class EntityRegistry {
     });
   }
 
-  /** Enables a disabled entity. It has no state before its component is reloaded. */
+  /** Enables a disabled entity. The entity has no state until its component is reloaded. */
   async enable(entityId: string): Promise<void> {
     await this.update({ entity_id: entityId, disabled_by: null });
   }
@@ -148,21 +161,28 @@ export class EntityRegistry {
     await this.connection.command('config/entity_registry/update', fields);
   }
 
-  /** Removes the entry and the state of an entity; the hub stops an automation. Not found: it was removed before. */
+  /**
+   * Removes the entry and the state of an entity; the hub stops an automation. An entity that does not exist
+   * is not an error.
+   */
   async remove(entityId: string): Promise<void> {
     const removal = this.connection.command('config/entity_registry/remove', { entity_id: entityId });
     await undefinedIf(isNotFound, removal);
   }
 
   /**
-   * Calls `listener` when a known automation, scene or script is removed, renamed, disabled or enabled. Returns a function that removes it.
+   * Calls `listener` when a known automation, scene or script is removed, renamed, disabled or enabled.
+   * @returns a function that removes the listener
    */
   onChange(listener: EntityListener): () => void {
     this.listeners.add(listener);
     return () => void this.listeners.delete(listener);
   }
 
-  /** The list has no icons, so the entries of the followed kinds are read individually; all others are dropped. */
+  /**
+   * Reads the entries. The hub's list has no icons, so the entries of the followed types are read
+   * individually, and all others are dropped.
+   */
   private async list(hold: (entityIds: readonly string[]) => void): Promise<EntityIndex> {
     const index = new EntityIndex();
     const entityIds = await this.followedIds();
@@ -172,7 +192,10 @@ export class EntityRegistry {
     return index;
   }
 
-  /** A function of its own, since the whole list would stay in memory until the single entries arrive. */
+  /**
+   * A separate function, because the whole list would otherwise stay in memory until the individual entries
+   * arrive.
+   */
   private async followedIds(): Promise<readonly string[]> {
     const all = await this.connection.command('config/entity_registry/list');
     return all.filter((entity) => kindOf(entity)).map(({ entity_id: entityId }) => entityId);
@@ -186,7 +209,10 @@ export class EntityRegistry {
     });
   }
 
-  /** By entity id. A hub that does not show single entries shows them in its list, without their icons. */
+  /**
+   * Reads entries by entity id. For a hub that has no command for individual entries, the result comes from
+   * its list, without icons.
+   */
   private async entries(
     entityIds: readonly string[],
   ): Promise<CommandResult<'config/entity_registry/get_entries'>> {
@@ -218,7 +244,7 @@ function kindOf({ platform, entity_id: entityId }: RegistryEntity): FollowedKind
   return kinds.find((kind) => PLATFORMS[kind] === platform && entityId.startsWith(`${kind}.`));
 }
 
-/** Only the used fields are kept: a hub may have thousands of entities, with options of any size. */
+/** Only the used fields are kept: a hub may have thousands of entities with options of any size. */
 function picked(entity: RegistryEntity): RegistryEntity {
   const { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
   return { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
@@ -231,7 +257,7 @@ function uniqueKey({ entity_id: entityId, platform, unique_id: uniqueId }: Regis
   return key(domainOf(entityId), platform, textOf(uniqueId) ?? '');
 }
 
-/** A unique id is unique within one domain and one integration. */
+/** Key of the index. A unique id is unique only within a domain and an integration. */
 function key(domain: string, platform: string, uniqueId: string): string {
   return `${domain} ${platform} ${uniqueId}`;
 }

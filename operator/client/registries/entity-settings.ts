@@ -18,21 +18,24 @@ import {
   textOf,
 } from './settings';
 
-/** An entity with its settings, and what finds it. */
+/** An entity with its settings, and the fields by which a resource selects it. */
 export interface EntityRecord extends Configurable {
   readonly entityId: string;
-  /** The integration that provides it. */
+  /** The integration that provides the entity. */
   readonly integration: string;
   readonly uniqueId: string;
   readonly deviceId: string | null;
   readonly configEntryId: string | null;
   readonly translationKey: string | null;
-  /** The name that its integration gave it, without that of its device. */
+  /** The name that the integration gave to the entity, without the name of its device. */
   readonly originalName: string | null;
   readonly originalDeviceClass: string | null;
-  /** The name of the entity is one of its aliases. */
+  /** Whether the name of the entity is one of its aliases. */
   readonly hasOwnAlias: boolean;
-  /** By assistant, and by domain if a setting is among its options: the hub replaces them as a whole. */
+  /**
+   * Options by assistant, and by domain for domains with a setting. The hub replaces the options of each as a
+   * whole.
+   */
   readonly options: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
@@ -45,16 +48,19 @@ export const ASSISTANTS = {
   'expose.googleAssistant': 'cloud.google_assistant',
 } as const;
 
-/** The option of a domain, by setting. */
+/** The name of an option in the hub, by setting. */
 const OPTIONS = { unit: 'unit_of_measurement', precision: 'display_precision' } as const;
 
-/** The settings among the options of a domain. Others, such as the code of a lock, are never read. */
+/** The settings that are options of a domain. Other options, such as the code of a lock, are never read. */
 const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof OPTIONS)[]>> = {
   sensor: ['unit', 'precision'],
   number: ['unit'],
 };
 
-/** The fields of one command, by setting: the hub checks name and area together. */
+/**
+ * The fields of the update command, by setting. One command contains all of them, since the hub validates
+ * name and area together.
+ */
 const TO_HUB: Readonly<Record<string, (value: Setting, entity: EntityRecord) => EntityFields>> = {
   name: (value) => ({ name: value as string | null }),
   icon: (value) => ({ icon: value as string | null }),
@@ -68,13 +74,16 @@ const TO_HUB: Readonly<Record<string, (value: Setting, entity: EntityRecord) => 
   deviceClass: (value) => ({ device_class: value as string | null }),
 };
 
-/** Entities that are read by one command. */
+/** Number of entities that one command reads. */
 const PER_COMMAND = 500;
 
-/** Ids of this form only: one other, such as `sensor.a__b` of an old registry, has the hub refuse the whole command. */
+/**
+ * Entity ids of valid form. An invalid one, such as `sensor.a__b` of an old registry, makes the hub reject
+ * the whole command.
+ */
 const READABLE_ID = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
 
-/** The entities of a hub by entity id, and by the ids of their registry entries. */
+/** Index of entities by entity id, and by id of the registry entry. */
 class EntityRecords implements Entries<EntityRecord> {
   private readonly byEntityId = new Map<string, EntityRecord>();
   private readonly byId = new Map<string, EntityRecord>();
@@ -109,7 +118,7 @@ class EntityRecords implements Entries<EntityRecord> {
   }
 }
 
-/** The entities of a hub with their settings. It is read only where a resource asks for it. */
+/** The entities of a hub with their settings. They are read only if a resource needs them. */
 export class EntitySettings implements SettingsRegistry<EntityRecord> {
   private readonly entities: FollowedCollection<EntityRecord, EntityRecords>;
   private readonly listeners = new Listeners();
@@ -137,7 +146,10 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     return this.listeners.add(listener);
   }
 
-  /** A crash in between leaves the rest to the next reconcile. The entity id is the last: the others go to the former one. */
+  /**
+   * Sends the changes in several commands. After a crash between two of them, the next reconcile sends the
+   * rest. The entity id changes last, because the other commands use the former one.
+   */
   async update(entity: EntityRecord, changes: Settings): Promise<EntityRecord | undefined> {
     const { id, entityId } = entity;
     const newId = changes['entityId'] as string | undefined;
@@ -165,7 +177,10 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     await this.send(entityId, { options_domain: domain, options: merged(options[domain], changed) });
   }
 
-  /** A value that was not stored before is put back by its option: the command for assistants stores one. */
+  /**
+   * Changes which assistants see the entity. To restore a value that was not stored before, the option is
+   * removed: the command for assistants always stores a value.
+   */
   private async updateExposure({ entityId, options }: EntityRecord, changes: Settings): Promise<void> {
     for (const [name, assistant] of Object.entries(ASSISTANTS)) {
       const value = changes[name];
@@ -196,13 +211,19 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
     return records;
   }
 
-  /** A function of its own, since the whole list would stay in memory until the single entries arrive. */
+  /**
+   * A separate function, because the whole list would otherwise stay in memory until the individual entries
+   * arrive.
+   */
   private async allIds(): Promise<readonly string[]> {
     const all = await this.connection.command('config/entity_registry/list');
     return all.map(({ entity_id: entityId }) => entityId);
   }
 
-  /** In parts: an answer of any size would be refused, also after a storm of events. */
+  /**
+   * Reads entities in several commands, because the hub's answer to a single one could exceed the size limit,
+   * for example after many events.
+   */
   private async read(entityIds: readonly string[]): Promise<Changes<EntityRecord>> {
     const readable = entityIds.filter((entityId) => READABLE_ID.test(entityId));
     const found = new Map<string, EntityRecord | undefined>(
@@ -236,7 +257,10 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
   }
 }
 
-/** The options with changed ones; null removes one. Without any, they are removed as a whole. */
+/**
+ * The options merged with the changed ones, of which null removes an option. The result is null if no option
+ * is left, which removes all.
+ */
 function merged(
   present: Readonly<Record<string, unknown>> | undefined,
   changed: Readonly<Record<string, unknown>>,
@@ -245,7 +269,10 @@ function merged(
   return all.length > 0 ? Object.fromEntries(all) : null;
 }
 
-/** The parts that the operator uses: a hub may have thousands of entities, with options of any size and secrecy. */
+/**
+ * The fields that the operator uses. Others are dropped, since a hub may have thousands of entities with
+ * large or secret options.
+ */
 function picked(entity: DetailedEntity): EntityRecord {
   const { entity_id: entityId, options: given, aliases, disabled_by: disabledBy = null } = entity;
   const domain = domainOf(entityId);
@@ -290,7 +317,7 @@ function picked(entity: DetailedEntity): EntityRecord {
   };
 }
 
-/** A value of another form is none. */
+/** A scalar value; null for a value of another type. */
 function scalarOf(value: unknown): Setting {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
 }

@@ -3,7 +3,7 @@ import type { Registry, RegistryEntries } from './registry';
 /** A label as the hub shows it. */
 export interface LabelDefinition {
   readonly name: string;
-  /** `mdi:…`. */
+  /** Name of an icon, `mdi:…`. */
   readonly icon: string;
   /** A color of the hub's themes, such as `indigo`. */
   readonly color: string;
@@ -16,12 +16,12 @@ export class LabelRegistry {
 
   constructor(private readonly registry: Registry) {}
 
-  /** The id of a label; undefined: the hub has none of that name. */
+  /** The id of a label; undefined if the hub has none with that name. */
   async find(name: string): Promise<string | undefined> {
     return findId(await this.registry.entries(), name);
   }
 
-  /** The id of a label, which is created if it does not exist. */
+  /** The id of a label. The label is created if it does not exist. */
   async ensure(label: LabelDefinition): Promise<string> {
     const existing = await this.find(label.name);
     if (existing !== undefined) return existing;
@@ -45,5 +45,5 @@ function findId(entries: RegistryEntries, name: string): string | undefined {
   return undefined;
 }
 
-/** The hub compares names without case and spaces. */
+/** Normalizes a name like the hub, which ignores case and spaces. */
 const normalized = (name: string): string => name.toLowerCase().replaceAll(' ', '');

@@ -18,15 +18,21 @@ type OnUpdated = (action: RegistryUpdated['action'], id: string) => void;
 /** The commands and events of one registry. */
 interface RegistryProtocol {
   readonly prefix: RegistryPrefix;
-  /** The field of a record with its id; in commands it is `<type>_id`. */
+  /** The field of a record that has its id. In commands the id is in `<type>_id`. */
   readonly idField: string;
-  /** Reports every change, also those by this connection, before the command that made it is answered. */
+  /**
+   * Reports every change, including those by this connection, before the hub answers the command that made
+   * the change.
+   */
   subscribe(connection: HubConnection, onUpdated: OnUpdated): Promise<unknown>;
 }
 
-/** Changes that are kept while commands of ours are in flight: of more, the registry is read again. */
+/**
+ * Most reported changes that are stored while commands of the operator are in flight. If there are more, the
+ * registry is read again.
+ */
 const MOST_REPORTED = 1_000;
-/** Characters. */
+/** Characters of an id. */
 const LONGEST_ID = 256;
 
 const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;
@@ -53,15 +59,18 @@ const collection = (type: CollectionType): RegistryProtocol => ({
 });
 
 /**
- * One of the hub's registries or collections. It is read once and then kept current: by the answers to the
- * operator's own writes, and by reading it again when the hub reports that another client changed it.
+ * One of the hub's registries or collections. It is read once and then kept current: from the answers to the
+ * operator's own writes, and by reading it again after changes by other clients.
  */
 export class Registry {
   private readonly collection: FollowedCollection<RegistryRecord>;
   private readonly listeners = new Set<() => void>();
-  /** Commands of ours that the hub has not answered. */
+  /** Number of commands of the operator that the hub has not answered. */
   private inFlight = 0;
-  /** Changes that the hub reported while commands were in flight: ours, until all of these are answered. */
+  /**
+   * Ids of the changes that the hub reported while commands were in flight. Changes that no answer accounts
+   * for are by other clients.
+   */
   private reported: string[] = [];
   private readonly protocol: RegistryProtocol;
 
@@ -90,7 +99,7 @@ export class Registry {
     return this.collection.get();
   }
 
-  /** Has the registry read again before its next use. */
+  /** Causes the registry to be read again before its next use. */
   invalidate(): void {
     this.collection.invalidate();
   }
@@ -101,23 +110,26 @@ export class Registry {
     return () => void this.listeners.delete(listener);
   }
 
-  /** @throws HubRejected `invalid_info`: the name is in use, or a value is refused; `invalid_format` */
+  /** @throws HubRejected `invalid_info` if the name is in use or a value is refused; `invalid_format` */
   create(fields: RegistryFields & { readonly name: string }): Promise<RegistryRecord> {
     return this.write('create', () => this.connection.command(`${this.protocol.prefix}/create`, fields));
   }
 
   /**
-   * Changes fields of an entry; the others stay. The hub leaves out unknown labels without an error: the answer shows
-   * it.
+   * Changes fields of an entry; other fields keep their values. The hub drops unknown labels without an
+   * error, which only the answer shows.
    *
-   * @throws HubRejected as for {@link create}; HubFailed: the hub does not know the id
+   * @throws HubRejected as for {@link create}; HubFailed if the hub does not know the id
    */
   update(id: string, fields: RegistryFields): Promise<RegistryRecord> {
     const command = { [`${this.type}_id`]: id, ...fields };
     return this.write('update', () => this.connection.command(`${this.protocol.prefix}/update`, command));
   }
 
-  /** Removes an entry, and the hub removes it from what refers to it. An unknown id: it was removed before. */
+  /**
+   * Removes an entry, and the hub removes references to it. An unknown id is not an error: the entry was
+   * removed before.
+   */
   async remove(id: string): Promise<void> {
     const command = { [`${this.type}_id`]: id };
     try {
@@ -144,15 +156,16 @@ export class Registry {
   }
 
   /**
-   * Runs a command that changes the registry. The hub reports a change before it answers the command that made it, so
-   * the reports that are left when all commands are answered are of changes by another client.
+   * Runs a command that changes the registry. The hub reports a change before it answers the command that
+   * made it. When all commands are answered, remaining reports are therefore about changes by another client.
    */
   private async tracked<T>(run: () => Promise<T>): Promise<T> {
     this.inFlight += 1;
     try {
       return await run();
     } catch (error) {
-      // The hub may still carry it out. It answers commands in order, so a list that is read afterwards shows it.
+      // The hub may still execute the command. It answers commands in order, so a list that is read
+      // afterwards includes the result.
       if (error instanceof HubUnreachable) this.collection.invalidate();
       throw error;
     } finally {
@@ -178,7 +191,9 @@ export class Registry {
     for (const listener of this.listeners) listener();
   }
 
-  /** Changes the record itself, since a copy of a list of the largest size would take too much memory. */
+  /**
+   * Adds the id to the record itself, because a copy of the largest possible list would take too much memory.
+   */
   private withId(record: RegistryRecord): RegistryRecord {
     return Object.assign(record, { [`${this.type}_id`]: record[this.protocol.idField] });
   }

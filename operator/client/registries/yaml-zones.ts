@@ -10,7 +10,10 @@ const TEMPLATE = `[
 {%- endfor -%}
 ]`;
 
-/** The zones of the configuration file. No command lists them; their states say that they are not editable. */
+/**
+ * The zones of the configuration file. No command lists them, but their states have the attribute that they
+ * are not editable.
+ */
 export async function yamlZones(rest: RestClient): Promise<readonly YamlZone[]> {
   const text = await rest.post('/api/template', { template: TEMPLATE }, { answer: templateText });
   return checked('POST /api/template', parsed(text), zones);

@@ -7,7 +7,10 @@ export async function getBackupConfig(connection: HubConnection): Promise<Backup
   return (await connection.command('backup/config/info')).config;
 }
 
-/** @throws HubRejected `invalid_format`; agents that do not exist are accepted and fail when a backup is made */
+/**
+ * @throws HubRejected `invalid_format`; locations that do not exist are accepted, but then fail when a backup
+ * is made
+ */
 export async function updateBackupConfig(
   connection: HubConnection,
   update: BackupConfigUpdate,
@@ -15,7 +18,7 @@ export async function updateBackupConfig(
   await connection.command('backup/config/update', update);
 }
 
-/** The destinations that the hub has now. Those of an integration are there when that is loaded. */
+/** The backup locations that are available now. Those of an integration are available once it is loaded. */
 export async function listBackupAgents(connection: HubConnection): Promise<readonly BackupAgent[]> {
   return (await connection.command('backup/agents/info')).agents;
 }
@@ -31,10 +34,10 @@ export const getBackupInfo = (connection: HubConnection): Promise<BackupInfo> =>
 export const isBusy = ({ state }: BackupInfo): boolean => state !== 'idle';
 
 /**
- * Why the last backup failed: the newest error that the hub has logged since its beginning, else the hub's word for the reason.
- * Undefined: the hub was started since.
+ * Why the last backup failed: the newest error that the hub has logged since the backup began, or else the
+ * hub's key for the reason. Undefined if the hub was restarted since.
  *
- * @param began milliseconds since 1970
+ * @param began start of the backup in milliseconds since 1970
  */
 export async function backupFailure(
   connection: HubConnection,
@@ -51,8 +54,8 @@ export async function backupFailure(
 const BACKUP_LOGGER = 'homeassistant.components.backup';
 
 /**
- * Calls `listener` when the creation or restoration of a backup has succeeded or failed. Resolves with a function that
- * cancels.
+ * Calls `listener` when the creation or restoration of a backup has succeeded or failed. @returns a function
+ * that cancels the subscription
  */
 export function onBackupEnded(connection: HubConnection, listener: () => void): Promise<() => Promise<void>> {
   let busy = false;

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import type { HubConnection } from '../connection/connection';
 
 /**
- * The address that the hub banned last since its start, from its notification; undefined: none, or it was dismissed.
+ * The address that the hub banned last since its start, from the hub's notification; undefined if there is
+ * none, or it was dismissed.
  */
 export async function lastBannedAddress(connection: HubConnection): Promise<string | undefined> {
   const notifications = await connection.command('persistent_notification/get');

@@ -3,7 +3,7 @@ import { HubRejected, isRejected } from '../connection/errors';
 import type { HubClient } from '../hub-client';
 import { callService, listServices } from '../services';
 
-// What a hub shows of installed community content, and the services that load it.
+// Information of the hub about installed community content, and the services that load it.
 
 /** A custom integration that the hub has found at its start. */
 interface CustomIntegration {
@@ -13,7 +13,7 @@ interface CustomIntegration {
   readonly requirements: readonly string[];
 }
 
-/** @returns undefined: the hub has found none of this domain */
+/** @returns undefined if the hub has found no custom integration of this domain */
 export async function customIntegration(
   { connection }: HubClient,
   domain: string,
@@ -23,12 +23,16 @@ export async function customIntegration(
   return isBuiltIn === true || version === undefined ? undefined : { domain, version, requirements };
 }
 
-/** The hub logs this of a package that it cannot install, before the name of the package and the reason. */
+/**
+ * Beginning of the hub's log message about a package that it cannot install. The name of the package and the
+ * reason follow.
+ */
 const NOT_INSTALLED = 'Unable to install package ';
 
 /**
- * Why the hub cannot load an integration, in its words; undefined: it can, as far as it has tried. To look for triggers of a
- * device, the hub installs the packages that the integration requires, which it does otherwise only when it is configured.
+ * Why the hub cannot load an integration, in the hub's words; undefined if no problem is known. The function
+ * asks for triggers of a device, because the hub then installs the packages that the integration requires.
+ * Otherwise it installs them only when the integration is configured.
  */
 export async function integrationError(
   { connection }: HubClient,
@@ -45,7 +49,7 @@ export async function integrationError(
       message.startsWith(`Error during setup of component ${domain}:`),
   );
   if (!triggers?.error?.includes('could not be loaded')) return setup && inOneLine(setup);
-  // The hub may lack packages of other integrations as well.
+  // The hub may lack packages of other integrations too, so only those of this one are reported.
   const packages = requirements.flatMap(
     (each) => logged.find((message) => message.startsWith(`${NOT_INSTALLED}${each}:`)) ?? [],
   );
@@ -53,13 +57,13 @@ export async function integrationError(
   return [triggers.error, ...missing].map(inOneLine).join(' ');
 }
 
-/** Words of the hub as a sentence of a message. */
+/** Words of the hub as one sentence of a message. */
 function inOneLine(words: string): string {
   const line = words.trim().replace(/\s+/g, ' ');
   return line.endsWith('.') ? line : `${line}.`;
 }
 
-/** Has the hub reload its themes. */
+/** Makes the hub reload its themes. */
 export async function reloadThemes({ rest }: HubClient): Promise<void> {
   await callService(rest, 'frontend', 'reload_themes');
 }
@@ -69,7 +73,7 @@ export async function themeNames({ connection }: HubClient): Promise<ReadonlySet
   return new Set(Object.keys(themes));
 }
 
-/** @returns false: the hub has not loaded `python_script` */
+/** @returns false if the hub has not loaded `python_script` */
 export async function reloadPythonScripts({ connection, rest }: HubClient): Promise<boolean> {
   const services = await listServices(connection);
   if (!services.get('python_script')?.has('reload')) return false;
@@ -85,7 +89,7 @@ export async function reloadTemplates({ rest }: HubClient): Promise<void> {
   await callService(rest, 'homeassistant', 'reload_custom_templates');
 }
 
-/** Why the hub cannot import a template, in its words; undefined: it can. */
+/** Why the hub cannot import a template, in the hub's words; undefined if it can. */
 export async function templateError({ rest }: HubClient, name: string): Promise<string | undefined> {
   try {
     await rest.post('/api/template', {
@@ -102,7 +106,7 @@ export function dashboardResources({ connection }: HubClient) {
   return connection.command('lovelace/resources');
 }
 
-/** @throws HubRejected the resources are in `configuration.yaml` */
+/** @throws HubRejected the resources are defined in `configuration.yaml` */
 export async function createDashboardModule({ connection }: HubClient, url: string): Promise<void> {
   await connection.command('lovelace/resources/create', { res_type: 'module', url });
 }

@@ -11,11 +11,11 @@ import {
   type CoreConfigUpdate,
 } from '../connection/api-types';
 
-/** Characters. Versions are like `2026.11.0` or `2026.12.0.dev20261101`; the version is written to the status. */
+/** Characters. A version, such as `2026.11.0` or `2026.12.0.dev20261101`, is written to the status. */
 const MAX_VERSION_LENGTH = 64;
 
 /**
- * Reads the core configuration (`GET /api/config`): also the cheapest call that verifies the token.
+ * Reads the core configuration (`GET /api/config`). This is also the cheapest call that verifies the token.
  *
  * @throws TokenRejected
  * @throws NotHomeAssistant the answer has no valid version
@@ -30,10 +30,13 @@ export async function getConfig(rest: RestClient, options?: CallOptions): Promis
 const hasVersion = (answer: unknown): boolean =>
   isObject(answer) && typeof answer['version'] === 'string' && answer['version'].length <= MAX_VERSION_LENGTH;
 
-/** Another program may answer: that is no failure of the hub. */
+/**
+ * Accepts an answer without a version, which is not a failure of the hub: another program may have answered,
+ * and the caller reports that.
+ */
 const configOfHub: Shape<CoreConfig> = (answer) => (hasVersion(answer) ? coreConfig(answer) : undefined);
 
-/** How far the hub is with its start. */
+/** The progress of the hub's start. */
 interface CoreState {
   readonly state: CoreConfig['state'];
   /** The hub's database is being converted to a newer schema. */
@@ -41,8 +44,8 @@ interface CoreState {
 }
 
 /**
- * Reads the state of the hub (`GET /api/core/state`). The hub answers as soon as its frontend is set up, which is before
- * its database is.
+ * Reads the state of the hub (`GET /api/core/state`). The hub answers once its frontend is set up, which
+ * happens before its database is ready.
  */
 export async function getCoreState(rest: RestClient): Promise<CoreState> {
   const answer = await rest.get('/api/core/state', { answer: coreState });
@@ -50,8 +53,9 @@ export async function getCoreState(rest: RestClient): Promise<CoreState> {
 }
 
 /**
- * Sets location, units, URLs and so on, effective at once and stored. At its next start the hub overrides them with the
- * keys of the user's YAML. The hub fires its event even if nothing differs: compare first.
+ * Sets location, units, URLs and so on. Changes take effect at once and are stored. At its next start, the
+ * hub overrides them with the keys in the user's YAML. The hub fires its event even if nothing changes, so
+ * callers must compare first.
  *
  * @throws HubRejected `invalid_format`, or `invalid_info` for an unknown time zone
  */
@@ -73,7 +77,7 @@ export async function setAnalytics(
   await connection.command('analytics/preferences', { preferences });
 }
 
-/** Has the hub check its configuration files (`POST /api/config/core/check_config`). */
+/** Makes the hub check its configuration files (`POST /api/config/core/check_config`). */
 export function checkConfig(rest: RestClient): Promise<ConfigCheck> {
   return rest.post('/api/config/core/check_config', undefined, {
     timeout: rest.writeTimeout,

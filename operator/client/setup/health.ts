@@ -13,7 +13,7 @@ export type OnboardingStep = (typeof ONBOARDING_STEPS)[number];
  * - `not-home-assistant`: another server answers at this address; it must not get a token.
  * - `banned`: the hub has banned the operator's address.
  * - `not-loaded`: the hub answers but does not serve its API yet.
- * - `onboarding`: onboarding steps are left; `done` states which are completed.
+ * - `onboarding`: some onboarding steps are not completed; `done` tells which are.
  * - `onboarded`: the hub accepts tokens.
  */
 export type Health =
@@ -22,9 +22,10 @@ export type Health =
   | { readonly state: 'onboarding'; readonly done: Readonly<Record<OnboardingStep, boolean>> };
 
 /**
- * Reads the hub's state from `/manifest.json` and `/api/onboarding`, without a token, so that it does not count toward
- * a ban (rules.md, "Health of a hub"). The hub loads the latter before it serves the former, and does not offer it
- * after a restart when onboarding is completed: a 404 there means completed.
+ * Determines the hub's state from `/manifest.json` and `/api/onboarding`, without a token, so that the
+ * requests do not count toward a ban (rules.md, "Health of a hub"). The hub loads `/api/onboarding` before it
+ * serves the manifest. After onboarding is completed and the hub restarted, it no longer offers
+ * `/api/onboarding`, so that a 404 means completed.
  */
 export async function probeHealth(rest: RestClient): Promise<Health> {
   try {

@@ -5,7 +5,8 @@ import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
 
 /**
- * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts the header.
+ * Whether the hub reads the client's address from `X-Forwarded-For`, and the proxies from which it accepts
+ * this header.
  */
 interface ReverseProxySettings {
   readonly enabled: boolean;
@@ -23,7 +24,7 @@ export async function getReverseProxySettings(
   return { enabled: active.use_x_forwarded_for ?? false, trustedProxies: active.trusted_proxies ?? [] };
 }
 
-/** The settings that the server was started with; null: the hub names a slot that it does not show. */
+/** The settings with which the server was started; null if the hub names a slot that it does not return. */
 export function activeSlot({
   active_config_type: active,
   stable,
@@ -44,9 +45,9 @@ export function activeSlot({
 }
 
 /**
- * Undefined for a hub older than 2026.8, which keeps them in its YAML alone.
+ * @returns undefined for a hub older than 2026.8, which has the settings only in its YAML
  *
- * @throws HubRejected `unknown_command`: a newer hub that does not show them
+ * @throws HubRejected `unknown_command` from a newer hub that does not offer the settings
  */
 export async function readHttpConfig(connection: HubConnection): Promise<HttpConfig | undefined> {
   try {
@@ -60,22 +61,25 @@ export async function readHttpConfig(connection: HubConnection): Promise<HttpCon
 }
 
 /**
- * Stores settings on trial. If they are new, the hub restarts with them within seconds, and reverts them five minutes
- * later unless they are promoted.
+ * Stores settings on trial. If they are new, the hub restarts with them within seconds, and reverts them five
+ * minutes later unless they are promoted.
  *
- * @param config complete: the hub has its default for every key that is missing
+ * @param config the complete settings: the hub uses its default for every missing key
  * @throws HubRejected `not_running` while it starts, `bind_failed`, or `invalid_format`
  */
 export async function configureHttp(connection: HubConnection, config: HttpSettings): Promise<void> {
   await connection.command('http/config/configure', { config });
 }
 
-/** Keeps the settings that are on trial. @throws HubRejected `not_allowed`: there are none, or they have failed */
+/**
+ * Keeps the settings that are on trial. @throws HubRejected `not_allowed` if there are none, or they have
+ * failed
+ */
 export async function promoteHttp(connection: HubConnection): Promise<void> {
   await connection.command('http/config/promote');
 }
 
-/** The address of a proxy that the hub does not trust, as it has logged it. */
+/** The address of a proxy that the hub does not trust, from the hub's log. */
 export function refusedProxy(log: readonly Pick<LogRecord, 'message'>[]): string | undefined {
   const lines = log
     .flatMap(({ message }) => message)

@@ -7,10 +7,11 @@ import { isUnknownCommand } from '../connection/errors';
 const COMPONENTS: ReadonlySet<string> = new Set(['api', 'auth', 'config', 'http', 'websocket_api']);
 
 /**
- * Tells one start of the hub from another. The hub has no id of its process; the times that its core components took to
- * be set up, measured in nanoseconds, stay as they are until it starts again.
+ * Distinguishes one start of the hub from another. The hub has no id for its process. The durations of the
+ * setup of its core components, measured in nanoseconds, do not change until the hub starts again.
  *
- * @returns always the same for a hub that does not tell these times: only another pod is then known to be another start
+ * @returns a constant for a hub that does not report these durations: only a new pod then proves another
+ * start
  */
 export async function hubStartId(connection: HubConnection): Promise<string> {
   const times = await undefinedIf(isUnknownCommand, connection.command('integration/setup_info'));

@@ -15,11 +15,11 @@ import type { PersonRecord, UserRecord } from '../connection/api-types';
 const TEMPORARY_USER_PREFIX = 'hub-operator-set-up-';
 
 /**
- * Completes an interrupted creation of the owner. Resolves with the owner's login if the hub had no user yet. Otherwise
- * resolves with undefined: the owner can log in and {@link removeTemporaryUsers} must follow. Safe to repeat after a
- * crash.
+ * Completes an interrupted creation of the owner. Can be repeated after a crash.
  *
  * @param connect creates a connection with that login; the caller closes it
+ * @returns the owner's login if the hub had no user yet; undefined if the owner can log in, and {@link
+ * removeTemporaryUsers} must follow
  * @throws LoginFailed the existing login has another password: another client began the onboarding
  */
 export async function resumeOwnerCreation(
@@ -40,14 +40,17 @@ export async function resumeOwnerCreation(
 /** A temporary user who is the owner of the hub. */
 export interface TemporaryOwner {
   readonly username: string;
-  /** Id of the user that the operator's login created beside it: it has the name that the owner is to have. */
+  /**
+   * Id of the user that was created by the operator's login in addition to the temporary user. This user has
+   * the name that the owner should have.
+   */
   readonly replaces: string;
 }
 
 /**
- * Deletes temporary users, over a connection of the owner, who takes over their persons. Resolves with a temporary user
- * who is the owner and cannot be deleted: log in as that user, with the owner's password, and call
- * {@link transferUsername}.
+ * Deletes temporary users, over a connection of the owner, who takes over their persons. @returns a temporary
+ * user who is the owner and so cannot be deleted: log in as that user, with the owner's password, and call
+ * {@link transferUsername}
  *
  * @throws LoginFailed a temporary user is the owner, and the connection's user is in use: neither is deleted
  */
@@ -76,7 +79,7 @@ export async function removeTemporaryUsers(connection: HubConnection): Promise<T
 /**
  * Gives the user name to the connection's user, who must be an owner.
  *
- * @param replaces id of the user who may have that name and is deleted; absent: no user may have it
+ * @param replaces id of the user who may have that name and is deleted; if absent, the name must be free
  * @throws LoginFailed another user has the name
  */
 export async function transferUsername(
@@ -100,11 +103,14 @@ export async function transferUsername(
   });
 }
 
-/** Empty for a hub that does not list them: only users of an interrupted onboarding stay there then. */
+/**
+ * The user accounts. For a hub that does not list them, the result is empty, and users of an interrupted
+ * onboarding remain.
+ */
 async function listAccounts(connection: HubConnection): Promise<readonly UserRecord[]> {
   const accounts = await undefinedIf(isUnknownCommand, connection.command('config/auth/list'));
   if (accounts) return accounts;
-  await connection.command('config/area_registry/list'); // unknown as well until the hub has loaded `config`
+  await connection.command('config/area_registry/list'); // unknown too until the hub has loaded `config`
   return [];
 }
 
@@ -129,7 +135,8 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
 }
 
 /**
- * A user may be deleted for want of a person, so a list that cannot be read is none.
+ * The persons of the hub. A user without a person may be deleted, so a list that cannot be read must be an
+ * error, not an empty list.
  *
  * @throws HubRejected `unknown_command` while the integration `person` is not loaded
  */

@@ -3,17 +3,17 @@ import type { LogRecord } from '../connection/api-types';
 import type { HubConnection } from '../connection/connection';
 import { isRejected } from '../connection/errors';
 
-/** Undefined: the hub does not keep its log, or does not show it. */
+/** @returns undefined if the hub does not keep its log, or does not show it */
 export const findLog = ({ connection }: { readonly connection: HubConnection }) =>
   undefinedIf(isRejected, connection.command('system_log/list'));
 
-/** Empty: the hub has logged nothing, or {@link findLog} finds no log. */
+/** @returns an empty list if the hub has logged nothing, or {@link findLog} returns undefined */
 export const readLog = async (client: Parameters<typeof findLog>[0]): Promise<readonly LogRecord[]> =>
   (await findLog(client)) ?? [];
 
 /**
- * The texts that were logged between two reads, oldest record first. The hub counts equal texts together: where a count rose
- * and no text is new, each text of that record may have been logged again.
+ * The texts that were logged between two reads, the oldest record first. The hub counts equal texts together.
+ * If a count has increased without a new text, each text of that record may have been logged again.
  */
 export function loggedBetween(
   before: readonly LogRecord[],
@@ -28,6 +28,8 @@ export function loggedBetween(
   });
 }
 
-/** A record that was dropped from the list and written again has another first occurrence. */
+/**
+ * Key of a record. A record that was dropped from the list and written again has another first occurrence.
+ */
 const recordKey = ({ name, source, first_occurred }: LogRecord): string =>
   JSON.stringify([name, source, first_occurred]);

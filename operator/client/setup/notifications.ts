@@ -5,7 +5,7 @@ import { callService } from '../services';
 
 const DOMAIN = 'persistent_notification';
 
-/** Replaces one with the same id. The texts are Markdown. */
+/** Creates a notification, or replaces the one with this id. The texts are Markdown. */
 export function createNotification(
   rest: RestClient,
   { id, title, message }: { readonly id: string; readonly title: string; readonly message: string },
@@ -17,7 +17,7 @@ export function listNotifications(connection: HubConnection): Promise<readonly N
   return connection.command('persistent_notification/get');
 }
 
-/** One that does not exist is not an error. */
+/** Dismisses a notification. One that does not exist is not an error. */
 export function dismissNotification(rest: RestClient, id: string): Promise<void> {
   return callService(rest, DOMAIN, 'dismiss', { notification_id: id });
 }

@@ -14,12 +14,12 @@ import {
 import { ONBOARDING_STEPS, type OnboardingStep } from './health';
 import type { RestClient } from '../connection/rest';
 
-/** The steps after `user`; they need the access token of a login. */
+/** The onboarding steps after `user`, which need the access token of a login. */
 type LaterStep = Exclude<OnboardingStep, 'user'>;
 export const LATER_STEPS = ONBOARDING_STEPS.filter((step): step is LaterStep => step !== 'user');
 
 export interface Credentials {
-  /** Sent trimmed and in lower case, as the hub stores it. */
+  /** Sent without surrounding spaces and in lower case, as the hub stores it. */
   readonly username: string;
   readonly password: string;
 }
@@ -27,7 +27,7 @@ export interface Credentials {
 export interface FirstUser extends Credentials {
   /** Display name. */
   readonly name: string;
-  /** `en`, `de`, …: the language of the names of the three areas that the hub creates. */
+  /** Language of the names of the three areas that the hub creates, such as `en` or `de`. */
   readonly language: string;
 }
 
@@ -42,9 +42,10 @@ const LOGIN_ATTEMPTS = 2;
 const LOGIN_PAUSE = 1_000;
 
 /**
- * Creates the owner (onboarding step `user`) and logs in. Undefined: the step is completed already, by this operator
- * before a crash or by another client; continue with {@link login} and the known password.
+ * Creates the owner (onboarding step `user`) and logs in.
  *
+ * @returns undefined if the step is completed already, by this operator before a crash or by another client:
+ * continue with {@link login} and the known password
  * @throws UserExists an earlier attempt was interrupted: see interrupted-onboarding.ts
  */
 export async function createUser(rest: RestClient, user: FirstUser): Promise<Login | undefined> {
@@ -55,7 +56,7 @@ export async function createUser(rest: RestClient, user: FirstUser): Promise<Log
   };
   const making = rest.post('/api/onboarding/users', body, { ...anonymous, answer: authCode });
   const answer = await unlessDone(making).catch((error: unknown) => {
-    // The hub sends no error code.
+    // The hub sends no error code, so the text is compared.
     const exists =
       error instanceof HubRejected && error.code === '400' && / already exists/.test(error.message);
     throw exists ? new UserExists(error.message) : withCauseOf500(error, PROVIDER_MAY_LACK);
@@ -80,11 +81,12 @@ export async function endLogin(rest: RestClient, login: Login): Promise<void> {
 }
 
 /**
- * Logs in with user name and password. Rejected credentials are sent twice at most: a hub that has just started may not
- * have loaded its users yet, but each attempt counts toward a ban. Any other rejection (a deactivated user, a hub
- * without the provider `homeassistant`) is not retried.
+ * Logs in with user name and password. Rejected credentials are sent at most twice: a hub that has just
+ * started may not have loaded its users yet, but each attempt counts toward a ban. Any other rejection (a
+ * deactivated user, a hub without the provider `homeassistant`) is not retried.
  *
- * @throws LoginFailed wrong user name or password, a second factor is required, or the hub rejects the login; NoPasswordLogin
+ * @throws LoginFailed wrong user name or password, a second factor is required, or the hub rejects the login;
+ * NoPasswordLogin
  */
 export async function login(rest: RestClient, credentials: Credentials, clock: Clock): Promise<Login> {
   const code = await authorize(rest, credentials, clock);
@@ -114,7 +116,7 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
       await clock.sleep(LOGIN_PAUSE);
       continue;
     }
-    await undefinedIf(isNotFound, rest.delete(path, anonymous)); // the hub may have ended the flow itself
+    await undefinedIf(isNotFound, rest.delete(path, anonymous)); // the hub itself may have ended the flow
     throw new LoginFailed(
       secondFactor
         ? `the hub requires a second factor of user ${username}`
@@ -124,10 +126,10 @@ export async function authorize(rest: RestClient, credentials: Credentials, cloc
 }
 
 /**
- * Marks a step as completed; idempotent. Settings are not part of it: location and analytics have their own commands
- * (`core.ts`).
+ * Marks an onboarding step as completed; idempotent. The step contains no settings: location and analytics
+ * have their own commands (`core.ts`).
  *
- * @param accessToken of a login: with a long-lived token the hub rejects `integration`
+ * @param accessToken access token of a login: with a long-lived token, the hub rejects `integration`
  */
 export async function completeStep(rest: RestClient, step: LaterStep, accessToken: string): Promise<void> {
   const body = step === 'integration' ? clientIdentity(rest) : undefined;
@@ -137,15 +139,15 @@ export async function completeStep(rest: RestClient, step: LaterStep, accessToke
 const PROVIDER_MAY_LACK =
   'the log of the hub has the cause. It is the configuration if that has homeassistant.auth_providers without type: homeassistant';
 
-/** The hub sends no error code. */
+/** The hub sends no error code, so the text is compared. */
 const isUnknownProvider = (error: unknown): boolean =>
   isNotFound(error) && /^Invalid handler/.test((error as NotFound).message);
 
 const anonymous = { token: null };
 
 /**
- * The OAuth client. The hub accepts its own address as client id, with a redirect to the same origin, without fetching
- * anything.
+ * The OAuth client. The hub accepts its own address as client id, with a redirect to the same origin, without
+ * fetching that address.
  */
 function clientIdentity(rest: RestClient): { client_id: string; redirect_uri: string } {
   const { origin } = new URL(rest.address.url);
@@ -156,12 +158,18 @@ function normaliseUsername(username: string): string {
   return username.trim().toLowerCase();
 }
 
-/** Undefined for 403 (the step is completed) and 404 (all steps were completed when the hub started). */
+/**
+ * Settles like `call`, but resolves to undefined for 403 (the step is completed) and 404 (all steps were
+ * completed when the hub started).
+ */
 function unlessDone<T>(call: Promise<T>): Promise<T | undefined> {
   return undefinedIf((error) => error instanceof HubRejected && ['403', '404'].includes(error.code), call);
 }
 
-/** A rejected login must not be retried: it would be rejected again and count as another failed login. */
+/**
+ * Converts a rejection to a {@link LoginFailed}, which must not be retried: a retry would be rejected again
+ * and count as another failed login.
+ */
 async function asLoginFailure<T>(username: string, call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -175,7 +183,10 @@ async function asLoginFailure<T>(username: string, call: Promise<T>): Promise<T>
 const loginFailure = (username: string, reason: string): LoginFailed =>
   new LoginFailed(`the hub rejects the login of ${username}: ${reason}`);
 
-/** A login flow that the hub no longer knows: the hub was restarted, so the login was not rejected. */
+/**
+ * Converts the error for a login flow that the hub no longer knows: the hub was restarted, so the login was
+ * not rejected.
+ */
 async function unlessFlowLost<T>(call: Promise<T>): Promise<T> {
   try {
     return await call;

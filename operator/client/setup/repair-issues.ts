@@ -6,21 +6,23 @@ import type { RepairIssue, IssueEvent } from '../connection/api-types';
 
 /** Domains whose entities the hub disables when it finds their definition invalid. */
 const DOMAINS: readonly string[] = ['automation', 'script'];
-/** The hub has disabled an automation or script as invalid, or no longer does. */
+/**
+ * Called when the hub has disabled an automation or script as invalid, or no longer reports it as invalid.
+ */
 export type ValidityListener = (entityId: string) => void;
 
 const TRANSLATION_KEY = 'validation_failed_';
-/** Followed by the section and the integration. */
+/** Beginning of an issue id; the section and the integration follow. */
 const UNSUPPORTED_PLATFORM = 'platform_integration_no_support_';
 
 /**
- * Automations and scripts that the hub has disabled as invalid, with the reason. Such an entity is `unavailable` and
- * still has its definition, so only the hub's repair issue shows the problem. The issues are read again after each
- * change.
+ * Automations and scripts that the hub has disabled as invalid, with the reason. Such an entity is
+ * `unavailable` and still has its definition, so only the hub's repair issue shows the problem. The issues
+ * are read again after each change.
  */
 export class RepairIssues {
   private readonly listeners = new Set<ValidityListener>();
-  /** The hub's reasons by entity id. */
+  /** The hub's reasons, by entity id. */
   private readonly errors: FollowedCollection<string>;
 
   constructor(private readonly connection: HubConnection) {
@@ -32,14 +34,17 @@ export class RepairIssues {
     });
   }
 
-  /** The hub's reason for disabling this automation or script; undefined: it is valid. May quote the definition. */
+  /**
+   * The hub's reason for disabling this automation or script, which may quote the definition; undefined if it
+   * is valid.
+   */
   async validationErrorOf(entityId: string): Promise<string | undefined> {
     return (await this.errors.get()).get(entityId);
   }
 
   /**
-   * Platforms in YAML, as `sensor.template`, that their integration does not set up. An issue stays until the hub restarts, also
-   * if its platform has gone from the files.
+   * Filters platforms in YAML, such as `sensor.template`: returns those that their integration does not set
+   * up. The hub keeps such an issue until it restarts, even if the platform was removed from the files.
    */
   async unsupportedPlatforms(platforms: readonly string[]): Promise<string[]> {
     if (platforms.length === 0) return [];
@@ -54,7 +59,7 @@ export class RepairIssues {
 
   private async list(): Promise<readonly RepairIssue[]> {
     const answer = undefinedIf(isUnknownCommand, this.connection.command('repairs/list_issues'));
-    return (await answer)?.issues ?? []; // without `repairs`
+    return (await answer)?.issues ?? []; // undefined without the integration `repairs`
   }
 
   private onUpdated({ domain, issue_id: issueId }: IssueEvent): void {

@@ -27,12 +27,12 @@ export function listTokens(connection: HubConnection): Promise<readonly TokenRec
   return connection.command('auth/refresh_tokens');
 }
 
-/** What `createToken` adds to the owner. */
+/** The part of the name that `createToken` appends to the owner. */
 const SUFFIX = / \d{4}-\d\d-\d\dT[\d:.]+Z [0-9a-f]{8}$/;
 
 /**
- * Revokes the long-lived tokens that `createToken` has made, except `keep`. Call it only when `keep` is stored. Resolves with
- * the number of revoked tokens.
+ * Revokes the long-lived tokens that `createToken` has made, except `keep`. Must be called only after `keep`
+ * is stored. @returns the number of revoked tokens
  *
  * @param isOwn whether tokens of this owner are to be revoked
  */
@@ -42,7 +42,7 @@ export async function revokeOldTokens(
   keep: string,
 ): Promise<number> {
   const keptId = tokenId(keep);
-  if (keptId === undefined) return 0; // each would count as another one, also the one that is kept
+  if (keptId === undefined) return 0; // without an id, the kept token would be revoked too
   const records = await listTokens(connection);
   const old = records.filter(
     ({ type, client_name: name = null, id }) =>
@@ -63,12 +63,15 @@ export function currentUser(connection: HubConnection): Promise<HubUser> {
   return connection.command('auth/current_user');
 }
 
-/** The id of a token's {@link TokenRecord}, which is the issuer of the JWT; undefined: the token is no JWT. */
+/**
+ * The id of a token's {@link TokenRecord}, which is the issuer of the JWT; undefined if the token is not a
+ * JWT.
+ */
 export function tokenId(token: string): string | undefined {
   return claimsOf(token)?.iss;
 }
 
-/** Times of issue and expiry of a token in milliseconds since the epoch; undefined: the token has none. */
+/** Times of issue and expiry of a token in milliseconds since the epoch; undefined if the token has none. */
 export function tokenValidity(token: string): { readonly from: number; readonly until: number } | undefined {
   const { iat, exp } = claimsOf(token) ?? {};
   return typeof iat === 'number' && typeof exp === 'number'
@@ -80,6 +83,6 @@ function claimsOf(token: string): { iss?: string; iat?: unknown; exp?: unknown }
   try {
     return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { iss?: string };
   } catch {
-    return undefined; // a value that a person put into the Secret may be no JWT
+    return undefined; // a value that a user put into the Secret may not be a JWT
   }
 }

@@ -3,7 +3,10 @@ import type { FormField } from '../../connection/flow-step';
 import type { Value } from './answer';
 import { isDuration, type JsonSchema, schemaOf } from './schema';
 
-/** The value that the field asks for, or why there is none: the end of a sentence that begins with the field. */
+/**
+ * The value for the field, or the reason why there is none, as the end of a sentence that begins with the
+ * field.
+ */
 type Coerced = { readonly value: unknown } | { readonly problem: string };
 
 const WORDS: Readonly<Record<string, boolean>> = {
@@ -15,7 +18,8 @@ const WORDS: Readonly<Record<string, boolean>> = {
   no: false,
 };
 
-// Without a check of the schema, which is made here: that takes 14 ms for each field. A shared Ajv would keep each schema.
+// Validation of the schemas themselves is off: it takes 14 ms for each field. A shared Ajv instance would
+// keep every schema in memory.
 const OPTIONS = {
   coerceTypes: 'array',
   strict: false,
@@ -27,16 +31,17 @@ const OPTIONS = {
 const TIME = /^(\d+):([0-5]?\d)(?::([0-5]?\d))?$/;
 
 /**
- * Converts a value to what a field of a form asks for: `"8"` to a number, `"on"` to a boolean, a text to a list of one, an
- * `HH:MM:SS` to a duration. The hub describes a `selector` exactly, so a value that does not fit one is refused here. Of
- * other types it may accept more than it says: a value that does not fit them is left to the hub as it is.
+ * Converts a value to the type that a field of a form requires: `"8"` to a number, `"on"` to a boolean, a
+ * text to a list with one item, an `HH:MM:SS` to a duration. The hub describes a `selector` exactly, so a
+ * value that does not match one is refused here. For other types the hub may accept more values than its
+ * description says, so a value that does not match is passed on unchanged.
  *
- * A file has to be uploaded first: its value here is the id of the upload.
+ * The value for a file is the id of its upload.
  */
 export function coerce(field: FormField, value: Exclude<Value, { readonly type: 'file' }>): Coerced {
   const raw = value.type === 'text' ? value.text : value.value;
   const schema = schemaOf(field);
-  // Ajv would make 0, false or an empty text of it.
+  // Ajv would convert null to 0, false or an empty text.
   if (raw === null)
     return field.selector && !field.allow_none ? { problem: 'must not be null' } : { value: null };
   const isNumber = schema['type'] === 'integer' || schema['type'] === 'number';
@@ -53,7 +58,7 @@ function prepare(field: FormField, schema: JsonSchema, raw: unknown): unknown {
   const text = raw.trim();
   if (schema['type'] === 'boolean') return WORDS[text.toLowerCase()] ?? raw;
   if (isDuration(field)) return duration(text) ?? raw;
-  // The options of a select may be numbers.
+  // The options of a select may be numbers: a text that equals one is converted.
   const options = schema['enum'] as readonly unknown[] | undefined;
   const option = options?.find((each) => typeof each !== 'string' && String(each) === text);
   return option ?? (schema['type'] === 'integer' || schema['type'] === 'number' ? text : raw);
@@ -67,14 +72,14 @@ function duration(text: string): Readonly<Record<string, number>> | undefined {
   return { hours: Number(hours), minutes: Number(minutes), seconds: Number(seconds) };
 }
 
-/** An integer beyond 2^53 would lose digits. */
+/** Whether a value is a number that JavaScript cannot represent exactly, such as an integer beyond 2^53. */
 function isInexact(raw: unknown): boolean {
   const number = typeof raw === 'string' && raw.trim() !== '' ? Number(raw) : raw;
   if (typeof number !== 'number' || Number.isNaN(number)) return false;
   return !Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number));
 }
 
-/** Never the value: it may be a secret. */
+/** Describes errors without the value, which may be a secret. */
 function describe(errors: readonly ErrorObject[]): string {
   const texts = errors.map(({ keyword, message = 'is not valid', params }) =>
     keyword === 'enum'

@@ -3,12 +3,12 @@ import type { Answer, Value } from './answer';
 import { coerce } from './coercion';
 import { schemaOf } from './schema';
 
-/** Finds the answer to a field, `field` or `section.field`. */
+/** Finds the answer for a field, whose name is `field` or `section.field`. */
 type Lookup = (field: string) => Answer | undefined;
 
-/** A file that is uploaded before the form is sent; its id becomes the value. */
+/** A file to upload before the form is sent. The id of the upload becomes the value. */
 export interface Upload {
-  /** Keys that lead to the value in the data. */
+  /** Keys that lead to the value in the form's data. */
   readonly path: readonly string[];
   readonly file: Extract<Value, { readonly type: 'file' }>;
 }
@@ -16,22 +16,22 @@ export interface Upload {
 interface FilledForm {
   readonly data: Readonly<Record<string, unknown>>;
   readonly uploads: readonly Upload[];
-  /** The fields that the form has: `field` or `section.field`. */
+  /** All fields of the form: `field` or `section.field`. */
   readonly fields: readonly string[];
   /** Ids of the answers that were used. */
   readonly used: readonly string[];
 }
 
-/** A field that has no valid answer. */
+/** A field without a valid answer. */
 interface FieldProblem {
   readonly field: string;
   readonly text: string;
 }
 
 /**
- * Fills in a form as a person would in the hub's UI: with the answers, and otherwise with the values that the hub
- * suggests, which are the present ones in the form of an existing entry. `isCleared` names fields whose answer was
- * removed from the spec: they are left empty.
+ * Fills in a form like a user of the hub's UI: with the answers, and otherwise with the values that the hub
+ * suggests, which are the current ones in the form of an existing entry. `isCleared` returns true for fields
+ * whose answer was removed from the spec: they are left empty.
  */
 export function fillForm(
   fields: readonly FormField[],
@@ -47,7 +47,7 @@ class FormFiller {
   readonly uploads: Upload[] = [];
   readonly fields: string[] = [];
   readonly used: string[] = [];
-  /** The first one counts. */
+  /** Only the first problem is reported. */
   problem: FieldProblem | undefined;
 
   constructor(
@@ -55,7 +55,7 @@ class FormFiller {
     private readonly isCleared: (field: string) => boolean,
   ) {}
 
-  /** @param isUnseen the fields are in a section that the hub's UI does not open by itself */
+  /** @param isUnseen whether the fields are in a section that the hub's UI collapses at first */
   fill(fields: readonly FormField[], path: readonly string[], isUnseen = false): Record<string, unknown> {
     const data: Record<string, unknown> = {};
     for (const field of fields) {
@@ -66,7 +66,7 @@ class FormFiller {
     return data;
   }
 
-  /** A section that is required is sent even if it is empty. */
+  /** The value of a section. A required section is sent even if it is empty. */
   private section(field: FormField, path: readonly string[]): unknown {
     const data = this.fill(field.schema ?? [], [...path, field.name], field.expanded === false);
     return field.required || Object.keys(data).length > 0 ? data : undefined;
@@ -95,9 +95,9 @@ class FormFiller {
     const suggestion = typeof description === 'object' ? description?.suggested_value : undefined;
     if (suggestion !== undefined && suggestion !== null && !this.isCleared(name)) return suggestion;
     if (selector && 'constant' in selector) return selector['constant']?.['value'];
-    // A field that is shown under a condition may not be asked for.
+    // A field with a condition may not be shown, so it is never filled in by default.
     const isOpen = required && preset === undefined && visible === undefined;
-    // The hub's UI sends these values if a person does not touch or see the field.
+    // The hub's UI sends these values for fields that the user does not change or see.
     if (isOpen && schemaOf(field)['type'] === 'boolean') return false;
     const [first] = isOpen && isUnseen ? ((schemaOf(field)['enum'] ?? []) as readonly unknown[]) : [];
     if (first !== undefined) return first;

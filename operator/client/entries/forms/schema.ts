@@ -1,13 +1,13 @@
 import { isObject } from '../../../base/is-object';
 import type { FormField } from '../../connection/flow-step';
 
-/** A JSON schema, as far as forms need it. */
+/** A JSON schema, with the keywords that forms need. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 const TEXT: JsonSchema = { type: 'string' };
 const ANY: JsonSchema = {};
 
-/** Selectors whose value is a text, or a list of texts with `multiple`. */
+/** Selectors whose value is a text, or with `multiple` a list of texts. */
 const TEXT_SELECTORS: ReadonlySet<string> = new Set(
   (
     'addon app area assist_pipeline attribute backup_location config_entry conversation_agent country ' +
@@ -30,7 +30,10 @@ const LOCATION: JsonSchema = {
   required: ['latitude', 'longitude'],
 };
 
-/** The hub's description of the values of a field, as a JSON schema. The hub has the last word: it may accept more. */
+/**
+ * The hub's description of the values of a field, as a JSON schema. The hub may accept more values than it
+ * describes.
+ */
 export function schemaOf(field: FormField): JsonSchema {
   const schema = field.selector ? ofSelector(field.selector) : ofType(field);
   return field.allow_none && schema['type'] !== undefined ? { ...schema, nullable: true } : schema;
@@ -90,7 +93,10 @@ function ofSelector(selector: NonNullable<FormField['selector']>): JsonSchema {
   }
 }
 
-/** The options of a `select` are pairs of value and label; those of a `multi_select` are labels by value, or values. */
+/**
+ * The options of a field as values. A `select` has pairs of value and label; a `multi_select` has labels by
+ * value, or values.
+ */
 function optionsOf({ options }: FormField): readonly unknown[] {
   if (!Array.isArray(options)) return isObject(options) ? Object.keys(options) : [];
   return (options as readonly unknown[]).map((option) =>
@@ -98,7 +104,7 @@ function optionsOf({ options }: FormField): readonly unknown[] {
   );
 }
 
-/** The options of a select selector are values or `{value, label}`. */
+/** The options of a select selector as values; an option is a value or `{value, label}`. */
 function valuesOf(options: unknown): readonly unknown[] {
   if (!Array.isArray(options)) return [];
   return (options as readonly unknown[]).map((option) =>
@@ -106,7 +112,10 @@ function valuesOf(options: unknown): readonly unknown[] {
   );
 }
 
-/** A hub may show no options, as of devices that are not there, or one twice. */
+/**
+ * A schema for one of the values. The hub may return no options, for example because there are no devices, or
+ * an option twice.
+ */
 function oneOf(values: readonly unknown[]): JsonSchema {
   const scalars = new Set(values.filter((value) => value !== undefined && !(value instanceof Object)));
   return scalars.size > 0 ? { enum: [...scalars] } : ANY;
