@@ -73,7 +73,10 @@ const EXPOSED_DEVICE_CLASSES: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Whether the hub may have stored this value by itself, also before the entity was hidden or got its device class. */
+/**
+ * Whether a new hub stores this value without being told. That hub may decide before or after the entity is hidden and has its
+ * device class, so both decisions have to be this one.
+ */
 function isByHub(
   value: boolean,
   { entityId, originalDeviceClass, settings }: EntityRecord,
@@ -81,12 +84,12 @@ function isByHub(
   exposesNew: boolean,
 ): boolean {
   const domain = domainOf(entityId);
-  const classes = [originalDeviceClass, settings['deviceClass'] ?? originalDeviceClass].map(
-    (each) => typeof each === 'string' && EXPOSED_DEVICE_CLASSES[domain]?.has(each) === true,
-  );
+  const isOfUse = (deviceClass: Setting | undefined) =>
+    EXPOSED_DOMAINS.has(domain) ||
+    (typeof deviceClass === 'string' && EXPOSED_DEVICE_CLASSES[domain]?.has(deviceClass) === true);
   const isSecondary = isGiven(facts?.entity_category);
-  const isOfUse = !isSecondary && (EXPOSED_DOMAINS.has(domain) || classes.includes(true));
-  if (value) return exposesNew && isOfUse;
-  const isOfNoUse = !EXPOSED_DOMAINS.has(domain) && classes.includes(false);
-  return !exposesNew || isSecondary || isOfNoUse || isGiven(facts?.hidden_by);
+  const hiddenBy = facts?.hidden_by ?? null;
+  const before = hiddenBy !== 'integration' && isOfUse(originalDeviceClass);
+  const after = hiddenBy === null && isOfUse(settings['deviceClass'] ?? originalDeviceClass);
+  return [before, after].every((isExposed) => value === (exposesNew && !isSecondary && isExposed));
 }

@@ -90,12 +90,13 @@ describe('the settings that a person may have changed', () => {
     ['conversation', 'a thermometer', WARM, {}, false, false],
     ['conversation', 'a power meter', POWER, {}, true, true],
     ['conversation', 'a power meter', POWER, {}, false, undefined],
-    // The class may have come before or after the hub was asked.
-    ['conversation', 'one that a person made a thermometer', AS_WARM, {}, true, undefined],
-    ['conversation', 'one that a person made a thermometer', AS_WARM, {}, false, undefined],
-    // Hidden before or after the hub was asked.
-    ['conversation', 'a light', LIGHT, { hidden_by: 'user' }, true, undefined],
-    ['conversation', 'a light', LIGHT, { hidden_by: 'user' }, false, undefined],
+    // A new hub may decide before or after the entity has its class, or is hidden: either value is written.
+    ['conversation', 'one that a person made a thermometer', AS_WARM, {}, true, true],
+    ['conversation', 'one that a person made a thermometer', AS_WARM, {}, false, false],
+    ['conversation', 'a light', LIGHT, { hidden_by: 'user' }, true, true],
+    ['conversation', 'a light', LIGHT, { hidden_by: 'user' }, false, false],
+    ['conversation', 'a light', LIGHT, { hidden_by: 'integration' }, true, true],
+    ['conversation', 'a light', LIGHT, { hidden_by: 'integration' }, false, undefined],
     ['conversation', 'a light', LIGHT, { entity_category: 'config' }, false, undefined],
     ['conversation', 'a light', LIGHT, { entity_category: 'config' }, true, true],
     ['alexa', 'a light', LIGHT, {}, false, undefined],
