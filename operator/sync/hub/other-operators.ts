@@ -21,7 +21,7 @@ type OperatorServices = Pick<Services, 'cache' | 'clock' | 'log' | 'settings'>;
  * "Leader election"). Two operators with different leases undo each other's work without an error. Each adds
  * itself, and at intervals removes the others: an operator that no longer runs is not added again. All write
  * the same list and the same sentence, so that they do not overwrite each other there too. The list is stored
- * as the message of a condition, since a CRD of an older version would prune a new status field.
+ * as the message of a condition, since the CRD of an older version would refuse a new status field.
  */
 export class OtherOperators {
   /** Monotonic times at which the other operators were last removed from the list. */
