@@ -35,7 +35,7 @@ export function valuesIn(content: ReadonlyMap<string, string> | undefined): stri
   return [...secretValues(content?.get('secrets.yaml') ?? ''), ...readFormerValues(content)];
 }
 
-/** The values of a `secrets.yaml`. The hash of its content is left out, since it is not secret. */
+/** The values of a `secrets.yaml`, except the hash of its content, which is not secret. */
 function secretValues(yaml: string): string[] {
   try {
     const [values] = loadAll(yaml); // an empty file is no document

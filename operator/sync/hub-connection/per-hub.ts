@@ -5,7 +5,8 @@ import type { Cache } from '../../runtime/cache';
 type Identity = Pick<CustomResource['metadata'], 'namespace' | 'name' | 'uid'> & Pick<CustomResource, 'kind'>;
 
 /**
- * State of resources between reconciles, by their uid. Each new entry removes the state of deleted resources.
+ * State of resources between reconciles, by their uid. Adding an entry removes the state of deleted
+ * resources.
  */
 export class PerResource<R extends CustomResource, T> {
   private readonly entries = new Map<string, { readonly of: Identity; readonly value: T }>();

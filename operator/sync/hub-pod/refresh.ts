@@ -28,7 +28,10 @@ async function refreshVolumes(
   }
 }
 
-/** Milliseconds between two rounds. */
+/**
+ * Shortest pause after a round of {@link whileRefreshing}, in milliseconds. After a longer round, the pause
+ * is as long as the round.
+ */
 const POLL_INTERVAL = 300;
 const LEAST_ROUNDS = 5;
 

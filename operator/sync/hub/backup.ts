@@ -190,8 +190,8 @@ const lastFailed = (began: number, failure: string | undefined): ConditionValue 
   );
 
 function reportError(context: HubContext, error: HubError, secrets: readonly string[]): void {
-  // The hub stopped responding after an answer, or rejects our token: neither says anything about its
-  // backups.
+  // The hub stopped responding after an answer, or rejects the operator's token: neither says anything about
+  // its backups.
   if (!(error instanceof HubRejected || error instanceof HubFailed)) {
     const isOurs = error instanceof HubBanned || error instanceof TokenRejected;
     requeueAfter(context, isOurs ? 0 : API_NOT_LOADED_REQUEUE);

@@ -69,7 +69,7 @@ export interface WithAddress extends Found {
   readonly url: string | undefined;
 }
 
-/** Stage of a reconcile: the hub has accepted our token. */
+/** Stage of a reconcile: the hub has accepted the operator's token. */
 export interface Authenticated extends Found {
   readonly url: string;
   readonly client: HubClient;

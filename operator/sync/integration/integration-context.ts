@@ -304,7 +304,7 @@ export interface IntegrationReconcile extends ObjectReconcile<IntegrationResourc
   readonly hashes: AnswerHashes;
   /** Hash over the hashes of all answers. */
   readonly configHash: string;
-  /** Key of the hashes. */
+  /** Random key of the hashes, which the operator stores in a Secret. */
   readonly key: string;
   /** The entries of the hub, by their ids. */
   readonly entries: ReadonlyMap<string, ConfigEntry>;

@@ -20,10 +20,10 @@ export interface ForeignTarget {
   readonly place: string;
 }
 
-/** The targets of a configuration. */
+/** The included files and folders of a configuration that only the volume may have. */
 interface ForeignTargets {
   readonly targets: readonly ForeignTarget[];
-  /** Sentences about targets that the start of a pod does not check. */
+  /** Sentences about those included files and folders that the start of a pod does not check. */
   readonly unlooked: readonly string[];
 }
 

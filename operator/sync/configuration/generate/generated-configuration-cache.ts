@@ -34,7 +34,7 @@ const RETRY = 1_000;
  * is reconciled often while a hub loads it.
  */
 export class GeneratedConfigurationCache {
-  /** Entries by the uid of the resource. */
+  /** Texts in work and generated configurations, by the uid of the HubConfiguration. */
   private readonly entries = new Map<string, Entry>();
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue' | 'texts'>) {}

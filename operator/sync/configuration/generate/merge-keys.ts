@@ -75,8 +75,8 @@ function partsOf(map: YAMLMap, anchors: Anchors) {
 }
 
 /**
- * The mappings that are merged: a single one, or those of a list. If several have a key, the first one
- * provides its value.
+ * The mappings that a merge key refers to: a single one, or those of a list. If several have a key, the first
+ * one provides its value.
  */
 function mappingsIn(value: Node | null, anchors: Anchors): YAMLMap[] {
   const source = dereference(value, anchors);

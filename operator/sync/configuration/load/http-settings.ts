@@ -73,7 +73,7 @@ export interface HttpPolicy {
   readonly forced: boolean;
   /** True if nothing else is being loaded into the hub, so that it may restart. */
   readonly mayRestart: boolean;
-  /** True if the condition of the last reconcile shows settings of a section. */
+  /** True if status has the condition `HttpSettingsReady`: the section existed in an earlier reconcile. */
   readonly hadSection: boolean;
   /** The settings that were sent last, by this process or a former one. */
   readonly sent?: SentSettings | undefined;

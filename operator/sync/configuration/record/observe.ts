@@ -48,7 +48,9 @@ export interface PodStart {
   readonly rejected?: Rejection | undefined;
   /** Included files that were missing and were created as empty files. */
   readonly createdFiles: readonly string[];
-  /** The folders that `prepare-config` has checked. Undefined if it is of an earlier version. */
+  /**
+   * The folders that `prepare-config` has checked. Undefined if that init container is of an earlier version.
+   */
   readonly folders?: FoldersReport | undefined;
   /** The errors that the hub logged in its previous start, if that ended in recovery mode. */
   readonly errorsBefore: readonly string[];

@@ -104,8 +104,8 @@ export async function publishWithoutRestart(
   const withdrawn = isDeepStrictEqual(published, current) ? undefined : current;
   await publishConfiguration(services, resource, content, withdrawn);
   if (!withdrawn) return;
-  // The Hub may have copied the former decision in between. Then it is published again, since a different one
-  // would cause another rollout.
+  // Before this publication, the Hub may have copied the former decision. Then that decision is published
+  // again, since a different one would cause another rollout.
   const begun = await restartOfWorkload(services, resource);
   if (begun && !isDeepStrictEqual(begun, withdrawn))
     await publishConfiguration(services, resource, content, begun);

@@ -39,7 +39,10 @@ export interface HubStart {
 export interface ConfigurationRecord {
   readonly files: Files;
   readonly folders?: PublishedFiles['folders'];
-  /** Absent if there are none, or if they are not known. */
+  /**
+   * Ids of the automations, scenes and scripts that the files define. Absent if no file defines one, or if
+   * the ids are not known.
+   */
   readonly definitions?: OwnDefinitions | undefined;
   /** The value of the marker once the hub has read it. */
   readonly marker: ContentHashes;

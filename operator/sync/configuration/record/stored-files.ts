@@ -33,9 +33,15 @@ const PACKED_FILE = '.packed';
 
 /** The fields of {@link Content} that the hub, or the start of its pod, reads. */
 export type PublishedFiles = Pick<Content, 'files' | 'marker'> & {
-  /** Absent if there are none, or if an earlier version wrote the files. */
+  /**
+   * The folders on the volume that the files include. Absent if no folder is included, or if an earlier
+   * version wrote the files.
+   */
   readonly folders?: Content['folders'] | undefined;
-  /** Absent if there are none, or if they are not known. */
+  /**
+   * Ids of the configuration's own automations, scenes and scripts. Absent if it has none, or if they are not
+   * known.
+   */
   readonly definitions?: OwnDefinitions | undefined;
 };
 

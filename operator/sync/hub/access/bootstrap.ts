@@ -175,7 +175,7 @@ export class Bootstrap {
         const login = await createUser(rest, owner);
         if (login) {
           this.sessions.set(hub, login);
-          // Credentials were rejected earlier, by a hub on another volume.
+          // Rejected credentials are from an earlier hub, on another volume.
           this.rejectedCredentials.clear(hub);
         }
         return next('SetCoreConfig', `Created the owner ${username}.`);

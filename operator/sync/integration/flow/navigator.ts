@@ -114,7 +114,7 @@ export class FlowNavigator {
         return { type: 'aborted', problem: { kind: 'abort', key, placeholders, textOf, withSecret } };
       }
       case 'progress':
-        this.steps--; // it may take minutes
+        this.steps--; // a task of the hub may take minutes of polling
         return { type: 'wait' };
       case 'progress_done':
       case 'external_done':
