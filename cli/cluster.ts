@@ -14,21 +14,24 @@ import { pathOf, type ResourceType } from '../operator/runtime/objects';
 import { CommandError } from './command-error';
 import { meantBy, orElse } from './suggestion';
 
-/** Options of every command that uses a cluster, as kubectl has them. */
+/** Options of every command that uses a cluster, like those of kubectl. */
 export interface ClusterOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
 }
 
-/** Objects of one request; the API server says where the next request continues. */
+/** Objects per request. The API server's answer says how to continue the list. */
 const PAGE = 500;
-/** A handshake takes longer than the list of a kind without resources. */
+/**
+ * Concurrent connections. The TLS handshake of a further one takes longer than listing a kind without
+ * resources.
+ */
 const CONNECTIONS = 3;
-/** Brackets that are open in an item of a list. */
+/** Nesting depth at which the items of a list begin. */
 const LISTED_OBJECT_DEPTH = 3;
 
-/** Field manager of all that the commands change. */
+/** Field manager of all changes that the commands make. */
 const FIELD_MANAGER = 'kubectl-hub';
 
 type ListOptions = Pick<ApiRequest, 'plain'>;
@@ -45,10 +48,10 @@ export const resourceType = ({ kind, plural }: KindDefinition): ResourceType => 
   plural,
 });
 
-/** What a user may see of the resources of ours. */
+/** The resources of the operator's kinds that the user may read. */
 interface Readable {
   readonly resources: ReadonlyMap<string, readonly CustomResource[]>;
-  /** The kinds that the user may not list, with the words of the API server. */
+  /** The kinds that the user may not list, each with the API server's error message. */
   readonly refused: ReadonlyMap<string, string>;
 }
 
@@ -56,7 +59,7 @@ const inOrder = <T>(byKind: ReadonlyMap<string, T>): ReadonlyMap<string, T> =>
   new Map([...byKind].sort(([a], [b]) => placeOf(a) - placeOf(b)));
 const placeOf = (kind: string): number => kinds.findIndex((each) => each.kind === kind);
 
-/** The server that the library assumes where there is no kubeconfig. */
+/** The server that the library assumes if there is no kubeconfig. */
 const NO_SERVER = 'http://localhost:8080';
 
 const firstLine = (error: unknown): string => messageOf(error).split('\n')[0]!;
@@ -65,20 +68,20 @@ function sourceOf({ kubeconfig }: ClusterOptions, env: Readonly<Record<string, s
   return kubeconfig ?? (env['KUBECONFIG'] || join(env['HOME'] ?? homedir(), '.kube', 'config'));
 }
 
-/** A cluster as the user of the kubeconfig sees it, and the namespace that a command is about. */
+/** A cluster as the user of the kubeconfig sees it, with the namespace that a command uses. */
 export class Cluster {
   constructor(
     readonly api: ApiClient,
     readonly namespace: string,
-    /** The options, for a program that is started for the same cluster. */
+    /** The options, to pass them to a program that is started for the same cluster. */
     readonly options: ClusterOptions = {},
-    /** Whether this process runs in a pod of the cluster, where the names of its Services lead to them. */
+    /** Whether this process runs in a pod of the cluster, where the names of Services can be resolved. */
     readonly isInside = false,
-    /** The address with the context and the kubeconfig, as a message names it. */
+    /** Description for messages: the address, the context and the kubeconfig. */
     readonly place = 'of the cluster',
   ) {}
 
-  /** For another namespace. */
+  /** A copy of this object for another namespace of the cluster. */
   inNamespace(namespace: string): Cluster {
     return new Cluster(this.api, namespace, this.options, this.isInside, this.place);
   }
@@ -91,7 +94,7 @@ export class Cluster {
       if (options.kubeconfig) config.loadFromFile(options.kubeconfig);
       else config.loadFromDefault();
     } catch (error) {
-      // An empty file has none of the fields that the library reads.
+      // An empty file causes a TypeError, because the library reads fields of it.
       const reason = error instanceof TypeError ? 'it is empty, or no kubeconfig' : firstLine(error);
       throw new CommandError(
         `cannot use the kubeconfig ${source}: ${reason}: name another one with --kubeconfig, or set KUBECONFIG`,
@@ -124,7 +127,7 @@ export class Cluster {
     }
   }
 
-  /** All resources of a kind in the namespace; none where the cluster does not have the kind. */
+  /** All resources of a kind in the namespace. The list is empty if the cluster does not have the kind. */
   async list<T = CustomResource>(type: ResourceType, options: ListOptions = {}): Promise<T[]> {
     const found: T[] = [];
     let next: string | undefined;
@@ -147,7 +150,7 @@ export class Cluster {
     return found;
   }
 
-  /** The resources of all kinds of ours in the namespace, by kind. */
+  /** The resources of all the operator's kinds in the namespace, by kind. */
   async listAll(options?: ListOptions): Promise<ReadonlyMap<string, readonly CustomResource[]>> {
     const lists = kinds.map(
       async (definition) => [definition.kind, await this.list(resourceType(definition), options)] as const,
@@ -155,7 +158,7 @@ export class Cluster {
     return new Map(await Promise.all(lists));
   }
 
-  /** As {@link listAll}, without the kinds that the user may not list. */
+  /** Like {@link listAll}, without the kinds that the user may not list. */
   async listReadable(options?: ListOptions): Promise<Readable> {
     const resources = new Map<string, readonly CustomResource[]>();
     const refused = new Map<string, string>();
@@ -176,7 +179,7 @@ export class Cluster {
     return { resources: inOrder(resources), refused: inOrder(refused) };
   }
 
-  /** @throws CommandError there is none of that name */
+  /** @throws CommandError no resource has that name */
   async get(definition: KindDefinition, name: string): Promise<CustomResource> {
     const type = resourceType(definition);
     const found = await this.api.find(type, this.namespace, name);
@@ -186,9 +189,9 @@ export class Cluster {
   }
 
   /**
-   * A merge patch of an object; its answer is the object.
+   * Sends a merge patch. @returns the changed object
    *
-   * @throws CommandError there is none of that name
+   * @throws CommandError no object has that name
    */
   async patch<T = CustomResource>(type: ResourceType, name: string, change: object): Promise<T> {
     try {
@@ -212,14 +215,17 @@ export class Cluster {
     return this.namespace === '' ? 'in all namespaces' : `in the namespace ${this.namespace}`;
   }
 
-  /** @param meant the name of one that is there */
+  /** @param meant name of an existing object that the user may have meant */
   private missing({ kind }: ResourceType, name: string, meant?: string): CommandError {
     const wayOut = orElse(meant, 'name another one, or choose the namespace with -n');
     return new CommandError(`there is no ${kind} ${name} in the namespace ${this.namespace}: ${wayOut}`);
   }
 }
 
-/** In a pod, a kubeconfig may name another cluster than that of the pod. */
+/**
+ * Whether this process runs in a pod of the cluster that the kubeconfig names. In a pod, a kubeconfig may
+ * name another cluster.
+ */
 export function runsInside(
   server: string | undefined,
   { KUBERNETES_SERVICE_HOST: host }: Readonly<Record<string, string | undefined>>,

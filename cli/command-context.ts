@@ -3,24 +3,27 @@ import type { Cluster, ClusterOptions } from './cluster';
 import type { Environment } from './environment';
 import { type ExitCode, exitCodes } from './exit-codes';
 
-/** The work of a command with the arguments that commander gives it: the arguments, then the options. */
+/**
+ * The implementation of a command, called with the arguments of commander: first the command's arguments,
+ * then its options.
+ */
 type Work<Args extends readonly unknown[]> = (...args: Args) => Promise<ExitCode>;
 
-/** Adds commands to a program, and keeps the exit code of the one that ran. */
+/** Adapts commands to commander, and stores the exit code of the command that ran. */
 export class CommandContext {
   exitCode: ExitCode = exitCodes.success;
 
   constructor(readonly environment: Environment) {}
 
-  /** Runs the work and keeps its exit code. */
+  /** A handler for commander that runs the work and stores its exit code. */
   action<Args extends readonly unknown[]>(work: Work<Args>): (...args: [...Args, Command]) => Promise<void> {
     return async (...given) => {
-      const args = given.slice(0, -1) as unknown as Args; // without the command itself
+      const args = given.slice(0, -1) as unknown as Args; // without the command, the last argument
       this.exitCode = await work(...args);
     };
   }
 
-  /** As {@link action}, with the cluster that the options name. */
+  /** Like {@link action}, with the cluster that the options select. */
   clusterAction<Args extends readonly unknown[]>(
     work: Work<[Cluster, ...Args]>,
   ): (...args: [...Args, Command]) => Promise<void> {
@@ -35,7 +38,7 @@ export class CommandContext {
   }
 }
 
-/** A command with the options of kubectl that say which cluster and namespace. */
+/** A command with kubectl's options to select cluster and namespace. */
 export function clusterCommand(name: string): Command {
   return new Command(name)
     .option('-n, --namespace <name>', 'namespace (default: that of the context)')
@@ -43,7 +46,7 @@ export function clusterCommand(name: string): Command {
     .option('--kubeconfig <file>', 'kubeconfig (default: as kubectl finds it)');
 }
 
-/** `-A`, as kubectl has it. */
+/** Adds the option `-A` of kubectl. */
 export function withAllNamespaces(command: Command): Command {
   return command.option('-A, --all-namespaces', 'the Hubs of all namespaces');
 }

@@ -1,7 +1,7 @@
 import { OperationalError } from '../operator/base/errors';
 import { type ExitCode, exitCodes } from './exit-codes';
 
-/** Ends a command with a text for its user: the object, its state and the way out. */
+/** Ends a command with a message for the user: the object, its state, and what to do. */
 export class CommandError extends OperationalError {
   override readonly name = 'CommandError';
 

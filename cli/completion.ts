@@ -10,11 +10,13 @@ import { commandFirst } from './words';
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** The word by which the scripts, and kubectl, ask for candidates. */
+/** The word with which the shell scripts, and kubectl, request candidates. */
 export const COMPLETE = '__complete';
-/** Milliseconds. Candidates that take longer are of no use to a person who types. */
+/** Milliseconds. Later candidates are of no use to a user who is typing. */
 const TIME_LIMIT = 2_000;
-/** kubectl's protocol for plugins: the last line tells the shell not to offer files (4) or to do so (0). */
+/**
+ * kubectl's protocol for plugins: the last line tells the shell not to offer files (4) or to offer them (0).
+ */
 const NO_FILES = ':4';
 const FILES = ':0';
 
@@ -69,7 +71,10 @@ export function completionCommand(context: CommandContext): Command {
     );
 }
 
-/** Prints the candidates for the last word, one a line, then the directive. Commander would take `--` for the end of options. */
+/**
+ * Prints the candidates for the last word, one per line, and then the directive. The words do not go through
+ * commander, which would treat `--` as the end of options.
+ */
 export async function printCandidates(
   program: Command,
   context: CommandContext,

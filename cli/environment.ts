@@ -5,7 +5,7 @@ import type { HubFacts } from './doctor/hub-facts';
 import type { Occupation } from './reconcile/occupation';
 import { Terminal } from './terminal';
 
-/** The surroundings of a command, which tests replace. */
+/** The environment of a command, which tests replace. */
 export interface Environment {
   readonly terminal: Terminal;
   readonly clock: Clock;
@@ -15,11 +15,14 @@ export interface Environment {
   readStandardInput(this: void): Promise<string>;
   /** Reads the state of the hub of a Hub resource. @throws CommandError, HubError */
   readHub(this: void, cluster: Cluster, name: string): Promise<HubFacts>;
-  /** Asks the hub of a Hub resource what a restart would end. @throws CommandError, HubError */
+  /**
+   * Asks the hub of a Hub resource for operations that a restart would interrupt. @throws CommandError,
+   * HubError
+   */
   readOccupation(this: void, cluster: Cluster, name: string): Promise<Occupation | undefined>;
 }
 
-/** The surroundings of the process. */
+/** The environment of this process. */
 export function processEnvironment(signal: AbortSignal): Environment {
   const { env, stderr, stdin, stdout } = process;
   return {

@@ -3,7 +3,7 @@ import { messageOf, type OperationalError } from '../operator/base/errors';
 import { ApiError, ApiServerUnreachable, isForbidden } from '../operator/runtime/api-errors';
 import type { Cluster } from './cluster';
 
-/** The error of a command for people, with the attempt and the way out. */
+/** The error of a command for the user, with the failed attempt and what to do. */
 export function errorText(error: OperationalError, cluster: Cluster | undefined): string {
   const message = messageOf(error);
   if (error instanceof HubError) return `the hub: ${message}`;

@@ -1,11 +1,11 @@
 /** The exit codes of all commands; docs/reference/commands.md lists them. */
 export const exitCodes = {
   success: 0,
-  /** The command was carried out, and its answer is “no”. */
+  /** The command was executed, and its result is negative. */
   negative: 1,
-  /** The command could not be carried out. */
+  /** The command could not be executed. */
   failure: 2,
-  /** `export` or `convert` wrote its files, and something cannot be expressed. */
+  /** `export` or `convert` wrote its files, but some objects cannot be expressed as resources. */
   incomplete: 3,
 } as const;
 

@@ -5,14 +5,14 @@ import { processEnvironment } from './environment';
 import { exitCodes } from './exit-codes';
 import { type ProgramName, runProgram } from './program';
 
-/** Calls of a fault that are shown. */
+/** Most stack frames that are shown of a bug. */
 const MOST_CALLS = 5;
 
 /** Runs a command in this process. @returns its exit code */
 export async function main(name: ProgramName, args: readonly string[]): Promise<number> {
   const interrupt = new AbortController();
   process.once('SIGINT', () => interrupt.abort(new Error('interrupted')));
-  // The reader of a pipe, such as head, has gone: that is no fault, and the rest is of no use.
+  // If the reader of a pipe, such as head, has ended, that is not a bug, and further output is useless.
   for (const output of [process.stdout, process.stderr])
     output.on('error', () => interrupt.abort(new Error('the output is closed')));
   try {
@@ -23,13 +23,13 @@ export async function main(name: ProgramName, args: readonly string[]): Promise<
   }
 }
 
-/** Where a fault was. Not its text, which may quote a value that the program has read. */
+/** The name and place of a bug, without its message, which may quote a value that the program has read. */
 function faultText(thrown: unknown): string {
   const fault = errorOf(thrown);
   return [fault.name, ...callsOf(fault).slice(0, MOST_CALLS)].join('\n');
 }
 
-/** Connections and timers that are left do not keep the process. */
+/** Exits soon even if connections or timers are still open. */
 function endProcess(code: number): void {
   process.exitCode = code;
   setTimeout(() => process.exit(), EXIT_DELAY).unref();

@@ -4,7 +4,7 @@ import { type Cluster, resourceType } from './cluster';
 import { CommandError } from './command-error';
 import { meantBy, orElse } from './suggestion';
 
-/** All names by which kubectl knows a kind, in lower case. */
+/** All names that kubectl accepts for a kind, in lower case. */
 const byName: ReadonlyMap<string, KindDefinition> = new Map(
   kinds.flatMap((definition) =>
     [definition.kind.toLowerCase(), definition.plural, definition.singular, ...definition.shortNames].map(
@@ -19,7 +19,10 @@ export interface Target {
   readonly name: string;
 }
 
-/** `KIND/NAME`, where KIND is any name that kubectl takes; `NAME` alone is a Hub. @throws CommandError */
+/**
+ * Parses `KIND/NAME`, where KIND is any name that kubectl accepts; `NAME` alone is a Hub. @throws
+ * CommandError
+ */
 function parseTarget(argument: string): Target {
   const slash = argument.indexOf('/');
   const [kind, name] =
@@ -30,9 +33,9 @@ function parseTarget(argument: string): Target {
 }
 
 /**
- * As {@link parseTarget}; a name alone is a Hub, or the only other resource of that name.
+ * Like {@link parseTarget}, but a name alone may also be that of the only other resource with this name.
  *
- * @param kinds that fit; default: all
+ * @param fitting the kinds to choose from; default: all
  * @throws CommandError
  */
 export async function findTarget(
@@ -74,7 +77,7 @@ export function kindNamed(name: string): KindDefinition {
   throw new CommandError(`there is no kind ${name}: use one of ${kinds.map(({ kind }) => kind).join(', ')}`);
 }
 
-/** A kind in a sentence: HubFloor is a floor. */
+/** The word for a kind in a sentence, such as `floor` for HubFloor. */
 export function nounOf(kind: string): string {
   if (kind === hub.kind) return 'hub';
   return kind

@@ -11,14 +11,14 @@ export interface OutputOptions {
   readonly output: OutputFormat;
 }
 
-/** `-o`, as kubectl has it; `table` is for people. */
+/** Adds the option `-o` of kubectl, with `table` for the form that people read. */
 export function withOutput(command: Command): Command {
   return command.addOption(
     new Option('-o, --output <format>', 'form of the result').choices(outputFormats).default('table'),
   );
 }
 
-/** Prints a result as data, or as `table` writes it for people. */
+/** Prints a result as data or, for `table`, in the form that people read. */
 export async function printResult(
   terminal: Terminal,
   { output }: OutputOptions,
@@ -28,14 +28,17 @@ export async function printResult(
   terminal.print(await formatResult(output, result, table));
 }
 
-/** The results of a command that come one after the other: a line each, at once, or all of them as data at its end. */
+/**
+ * Results of a command that arrive one after another. People see each as a line at once; as data, all are
+ * printed at the end.
+ */
 export class Results {
   private readonly results: unknown[] = [];
 
   constructor(
     private readonly terminal: Terminal,
     private readonly options: OutputOptions,
-    /** Whether people see the lines, and not a table at the end. */
+    /** Whether a line is printed for each result. Otherwise the caller prints a table at the end. */
     private readonly showsLines = true,
   ) {}
 
@@ -61,13 +64,16 @@ export async function formatResult(
   return stringify(result, { lineWidth: 0 });
 }
 
-/** JSON whose texts have no control characters: JavaScript leaves some of them, one of which begins a sequence for a terminal. */
+/**
+ * Escapes control characters in JSON. `JSON.stringify` does not escape some, one of which begins a terminal
+ * sequence.
+ */
 const escaped = (json: string): string =>
   json.replace(/[\u007f-\u009f]/g, (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /**
- * Text of the cluster or a hub on one line, without control characters, by which it could change the terminal. Where a line that begins
- * with a capital letter is joined, the former one ends with a stop.
+ * Text of the cluster or a hub on one line, without the control characters that could change the terminal. If
+ * a line that begins with a capital letter is joined to the previous one, that one gets a full stop.
  */
 export function oneLine(text: string): string {
   return text
@@ -76,17 +82,22 @@ export function oneLine(text: string): string {
     .trim();
 }
 
-/** A line of a log with its indentation, without escape sequences and control characters, by which it could change the terminal. */
+/**
+ * A line of a log with its indentation, without the escape sequences and control characters that could change
+ * the terminal.
+ */
 export function logLine(text: string): string {
   return text
     .replace(/(\u001b\[|\u009b)[0-?]*[ -/]*[@-~]/g, '')
     .replace(/[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/g, '');
 }
 
-/** `1 file`, `2 files` */
+/** A number with its noun, such as `1 file` or `2 files`. */
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** Breaks a text between words into lines of at most `width` characters; a longer word has a line of its own. */
+/**
+ * Breaks a text between words into lines of at most `width` characters. A longer word gets a line of its own.
+ */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -99,7 +110,10 @@ export function wrapped(text: string, width: number): readonly string[] {
   return [...lines, line];
 }
 
-/** Rows under a head, in columns that are as wide as their longest value; the last column is as long as it is. */
+/**
+ * A table with a header. Columns are as wide as their longest value, except the last one, which is not
+ * padded.
+ */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = [head, ...rows];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)));

@@ -11,12 +11,15 @@ import { type ExitCode, exitCodes } from './exit-codes';
 import { logLine } from './output';
 import { commandFirst, synonymOf, versionCommand } from './words';
 
-/** The names under which the program is called. */
+/** The names under which the program can be called. */
 export type ProgramName = 'kubectl hub' | 'hub-operator';
 
 type MakeCommand = (context: CommandContext) => Command;
 
-/** Most of the time of a short command is that of its packages: each command is loaded with its own, when it is needed. */
+/**
+ * Each command is loaded on demand, with its packages, because loading packages takes most of the time of a
+ * short command.
+ */
 const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
   status: async () => (await import('./status/command')).statusCommand,
   sync: async () => (await import('./reconcile/sync-command')).syncCommand,
@@ -40,7 +43,10 @@ const commands: Readonly<Record<string, () => Promise<MakeCommand>>> = {
     ),
 };
 
-/** The program with the command of this name; any other word: with all commands, as the reference and the completion see them, too. */
+/**
+ * The program with the command of this name. For any other word it has all commands, which the reference and
+ * the completion need.
+ */
 export async function createProgram(
   name: ProgramName,
   context: CommandContext,
@@ -89,11 +95,11 @@ export async function runProgram(
     await program.parseAsync([...words], { from: 'user' });
     return context.exitCode;
   } catch (error) {
-    // Commander has written the text, or the help that was asked for.
+    // Commander has already printed the error, or the help that the user requested.
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.success : exitCodes.failure;
     if (environment.signal.aborted) return exitCodes.failure;
     if (!(error instanceof OperationalError)) throw error;
-    // A hub or an API server may have written a part of it.
+    // A part of the text may come from a hub or an API server.
     const lines = errorText(error, cluster).split('\n').map(logLine);
     terminal.warn(`error: ${lines.join('\n')}`);
     return error instanceof CommandError ? error.exitCode : exitCodes.failure;
@@ -102,7 +108,7 @@ export async function runProgram(
   }
 }
 
-/** Commander says nothing of the word of another tool, and of one behind `help`. */
+/** Refuses unknown commands. Commander itself would accept a word of another tool, and one after `help`. */
 function refuseUnknown(program: Command, [word = '', of]: readonly string[]): void {
   const isKnown = (each: string) => each === 'help' || Object.hasOwn(commands, each);
   const asked = word === 'help' ? of : word;

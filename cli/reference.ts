@@ -5,7 +5,7 @@ import { exitCodeMeanings } from './exit-codes';
 import { createProgram } from './program';
 import { Terminal } from './terminal';
 
-/** The page of docs/reference about the commands, as their definitions have them. */
+/** The page of docs/reference about the commands, generated from their definitions. */
 export async function commandsPage(): Promise<string> {
   const program = await createProgram('kubectl hub', new CommandContext(noEnvironment));
   const commands = program.commands;
@@ -22,7 +22,7 @@ export async function commandsPage(): Promise<string> {
 const noOutput = { write: () => undefined };
 const none = () => Promise.reject(new Error('cannot run a command: only its description is read'));
 
-/** Commands are described, not run. */
+/** An empty environment: the commands are only described, not run. */
 const noEnvironment = {
   terminal: new Terminal({ stdout: noOutput, stderr: noOutput, env: {} }),
   clock: systemClock,

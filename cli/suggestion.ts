@@ -1,7 +1,10 @@
 import { nearestName } from '../operator/base/nearest-name';
 import type { CustomResource } from '../operator/kinds/resource';
 
-/** The resource that a name is meant for: the one with this entity id, alias or name in its hub, else that of the nearest name. */
+/**
+ * The resource that a wrong name probably means: the one with this entity id, alias or name in its hub, or
+ * else the one with the nearest name.
+ */
 export function meantBy(name: string, resources: readonly CustomResource[]): CustomResource | undefined {
   const word = name.toLowerCase();
   const isWord = (text: unknown) => typeof text === 'string' && text.toLowerCase() === word;
@@ -17,7 +20,10 @@ export function meantBy(name: string, resources: readonly CustomResource[]): Cus
   return resources.find(({ metadata }) => metadata.name === nearest);
 }
 
-/** The way out of a message about a name that is not there, after a colon, with the name that may be meant. */
+/**
+ * The remedy in a message about a name that does not exist, after a colon. It suggests the name that the user
+ * may have meant.
+ */
 export const orElse = (meant: string | undefined, wayOut: string): string =>
   meant === undefined
     ? wayOut

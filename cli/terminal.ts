@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** The part of a `tty.WriteStream` that is used. */
+/** The fields of a `tty.WriteStream` that are used. */
 interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
@@ -15,18 +15,21 @@ interface TerminalOptions {
 
 type Format = Parameters<typeof styleText>[0];
 
-/** Standard output for results, standard error for the rest. Colours appear on a terminal only, and not with `NO_COLOR`. */
+/**
+ * Standard output for results, standard error for everything else. Colours are used only on a terminal, and
+ * not if `NO_COLOR` is set.
+ */
 export class Terminal {
   private progressShown = false;
 
   constructor(private readonly options: TerminalOptions) {}
 
-  /** Whether a person reads the results, not a program. */
+  /** Whether a person reads the results, and not a program. */
   get isInteractive(): boolean {
     return this.options.stdout.isTTY === true;
   }
 
-  /** Characters in a line of the results; undefined: a program reads them, or the width is not known. */
+  /** Characters per line of the results; undefined if a program reads them, or the width is not known. */
   get width(): number | undefined {
     return this.isInteractive ? this.options.stdout.columns : undefined;
   }
@@ -43,12 +46,15 @@ export class Terminal {
     this.options.stderr.write(`${text}\n`);
   }
 
-  /** Replaces all that the terminal shows. */
+  /** Replaces the whole content of the terminal. */
   redraw(text: string): void {
     this.print(`\u001b[H\u001b[2J\u001b[3J${text}`);
   }
 
-  /** Shows what a long command is doing, on one line of a terminal that the next one replaces; nothing in a log. */
+  /**
+   * Shows the current activity of a long command on one line of a terminal, replacing the previous text.
+   * Nothing is written to a log.
+   */
   progress(text: string): void {
     const { stderr } = this.options;
     if (stderr.isTTY !== true) return;

@@ -8,15 +8,15 @@ import { isObject } from '../../operator/base/is-object';
 import { CommandError } from '../command-error';
 import { NOT_FOLLOWED, Sorting, type Source } from './sorting';
 
-/** Bytes of the description of a backup. */
+/** Bytes of the file backup.json that describes a backup. */
 const LARGEST_DESCRIPTION = 1024 * 1024;
 
 const ENCRYPTED =
   'is encrypted: download it without encryption (Settings, System, Backups; the menu of the backup), or name a copy of the folder /config';
 
 /**
- * Reads a backup of Home Assistant: a tar with backup.json and homeassistant.tar.gz, which has the folder /config as `data/`; or that
- * archive itself. Nothing is unpacked to the disk.
+ * Reads a backup of Home Assistant: a tar with backup.json and homeassistant.tar.gz, which contains the
+ * folder /config as `data/`; or only the inner archive. Nothing is unpacked to disk.
  *
  * @throws CommandError
  */
@@ -24,7 +24,7 @@ export async function readBackup(path: string): Promise<Source> {
   const sorting = new Sorting();
   let isFound = false;
   try {
-    // The description may come last.
+    // Checked first, in a separate pass: backup.json may be the last entry.
     await assertReadable(path);
     const config = new ConfigOfBackup(sorting);
     await eachEntry(opened(path), async (name, size, content, isFile) => {
@@ -67,9 +67,9 @@ function gunzipped(content: Readable): Readable {
   return content.pipe(unzipped);
 }
 
-/** Takes the files below `data/`. */
+/** Passes the files below `data/` to the sorting. */
 class ConfigOfBackup {
-  /** Whether a folder is entered, by path, so that each is looked at once. */
+  /** Whether a folder is to be read, by path, so that each folder is judged once. */
   private readonly entered = new Map<string, boolean>([['', true]]);
 
   constructor(private readonly sorting: Sorting) {}
@@ -91,10 +91,10 @@ class ConfigOfBackup {
   }
 }
 
-/** The folder of a path in an archive. The empty text is the top of the archive. */
+/** The folder of a path in an archive. The empty text stands for the top of the archive. */
 const folderOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));
 
-/** The entries of an archive, but for its folders. `isFile`: it is no link and no device. */
+/** Calls `take` for each entry of an archive except folders. `isFile` is false for links and devices. */
 async function eachEntry(
   content: Readable,
   take: (name: string, size: number, content: Readable, isFile: boolean) => Promise<void>,

@@ -4,7 +4,10 @@ import type { Manifest } from '../../operator/offline/manifests';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import type { ConfigMapPlan } from './config-maps';
 
-/** The findings of `validate` about the configuration with its ConfigMaps, in words that name the files of the source. */
+/**
+ * The findings of `validate` about the configuration and its ConfigMaps, with messages that name the files of
+ * the source.
+ */
 export async function checkConfiguration(
   manifest: object,
   configMaps: readonly ConfigMapPlan[],
@@ -31,7 +34,7 @@ const configMapOf = ({ name, files: planned }: ConfigMapPlan, files: Files): obj
   data: Object.fromEntries(planned.map(({ key, path }) => [key, files[path]!])),
 });
 
-/** The bound of the field that has the text of `configuration.yaml`. */
+/** The message about a `configuration.yaml` that is too long for its field. */
 const TOO_LONG = /^configuration\.yaml: must not have more than \d+ characters\.$/;
 
 const SPLIT =
@@ -39,7 +42,10 @@ const SPLIT =
 
 const withWayOut = (message: string): string => (TOO_LONG.test(message) ? `${message} ${SPLIT}` : message);
 
-/** `configuration.yaml, line 3` for `spec.configuration, line 3`, and the path of a file for its key in a ConfigMap. */
+/**
+ * Replaces places of the resource by places of the source: `configuration.yaml, line 3` for
+ * `spec.configuration, line 3`, and the path of a file for its key in a ConfigMap.
+ */
 function inSource(configMaps: readonly ConfigMapPlan[], message: string): string {
   return message
     .replace(/^spec\.configuration\b/, 'configuration.yaml')

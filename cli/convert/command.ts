@@ -58,7 +58,7 @@ export function convertCommand(context: CommandContext): Command {
     );
 }
 
-/** ConfigMaps are named after the Hub. @throws CommandError */
+/** Checks the name of the Hub, from which the names of ConfigMaps are made. @throws CommandError */
 function assertName(hub: string): void {
   if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(hub))
     throw new CommandError(
@@ -91,8 +91,8 @@ function summary(
   ].join('\n');
 }
 
-/** Lines about files that stay. */
+/** Most lines in the report about files that are not converted. */
 const MOST_LINES = 50;
 
-/** Keys in a message; hub-secrets.yaml has all. */
+/** Most keys in a message; hub-secrets.yaml has all of them. */
 const MOST_KEYS = 10;

@@ -2,33 +2,37 @@ import { posix } from 'node:path';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import { slugOf } from '../export/names';
 
-/** Files that become one ConfigMap, and one entry of `spec.filesFrom`. */
+/** Files that go into one ConfigMap, and one entry of `spec.filesFrom`. */
 export interface ConfigMapPlan {
   readonly name: string;
-  /** In the hub's directory; empty: the directory itself. */
+  /** Folder in the hub's directory; empty for the directory itself. */
   readonly folder: string;
   readonly files: readonly PlannedFile[];
 }
 
 interface PlannedFile {
   readonly key: string;
-  /** In the hub's directory. */
+  /** Path in the hub's directory. */
   readonly path: string;
 }
 
-/** `kubectl apply` keeps a copy of an object in an annotation, which has room for 256 KiB. */
+/**
+ * Bytes of a ConfigMap. `kubectl apply` stores a copy of an object in an annotation, which is limited to 256
+ * KiB.
+ */
 const LARGEST = 200 * 1024;
-/** Entries of `spec.filesFrom`. */
+/** Most entries of `spec.filesFrom`. */
 const MOST = 32;
-/** Items of an entry. */
+/** Most items of an entry. */
 const MOST_ITEMS = 200;
 
-/** A name that is a key as it is. */
+/** Whether a file name can be a ConfigMap key unchanged. */
 const isKey = (name: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/.test(name);
 
 /**
- * Puts files into ConfigMaps: one for each folder, so that a new file needs no other entry; where there are too many folders, one for
- * each folder at the top, or as few as there is room for. A file that is larger than the limit has one of its own.
+ * Distributes files over ConfigMaps: one per folder, so that a new file needs no new entry. If there are too
+ * many folders, one per top-level folder is used, or as few as possible. A file that is larger than the limit
+ * gets a ConfigMap of its own.
  */
 export function planConfigMaps(hub: string, files: Files): readonly ConfigMapPlan[] {
   const paths = Object.keys(files).sort();
@@ -43,7 +47,7 @@ export function planConfigMaps(hub: string, files: Files): readonly ConfigMapPla
   return last;
 }
 
-/** The directory of the hub itself. */
+/** Stands for the hub's directory itself. */
 const ALL = '.';
 
 const topOf = (path: string): string => (path.includes('/') ? path.slice(0, path.indexOf('/')) : ALL);
@@ -69,7 +73,7 @@ function plan(hub: string, files: Files, groups: ReadonlyMap<string, readonly st
   });
 }
 
-/** Names of ConfigMaps that the operator itself makes for the hub, without the name of the hub. */
+/** Names of ConfigMaps that the operator generates for a hub, without the prefix of the hub's name. */
 const OF_OPERATOR = /^(configuration|delivery|operator)(-|$)/;
 
 function nameOf(folder: string): string {
@@ -108,11 +112,14 @@ function keyed(folder: string, paths: readonly string[]): readonly PlannedFile[]
   });
 }
 
-/** The path of a file within the folder of its ConfigMap. */
+/** The path of a file, relative to the folder of its ConfigMap. */
 const withinFolder = (folder: string, path: string): string =>
   folder === '' ? path : path.slice(folder.length + 1);
 
-/** The entry of `spec.filesFrom`. Without `items` a further key is a further file. */
+/**
+ * The entry of `spec.filesFrom`. It has no `items` if all keys are file names: a key that is added later is
+ * then a further file.
+ */
 export function filesFromOf({ name, folder, files }: ConfigMapPlan): object {
   const isPlain = files.every(({ key, path }) => key === withinFolder(folder, path));
   return {

@@ -24,15 +24,15 @@ interface Names {
   readonly namespace?: string;
 }
 
-/** The files for Git, and all that they do not have. */
+/** The files for Git, and reports about everything that they do not contain. */
 export interface Converted {
   readonly files: readonly ExportedFile[];
   readonly notExpressed: readonly NotExpressed[];
-  /** Faults because of which the configuration cannot be used: sentences. */
+  /** Sentences about errors that make the configuration unusable. */
   readonly errors: readonly string[];
   readonly warnings: readonly Warning[];
   readonly stays: readonly Left[];
-  /** The Secret that a person makes. */
+  /** The Secret that the user has to create. */
   readonly secret?: { readonly name: string; readonly keys: readonly string[] };
 }
 
@@ -61,7 +61,7 @@ export async function convert(source: Source, names: Names, texts: BoundedTasks)
   };
 }
 
-/** The files of the source. One that was named alone gets the name of its form. */
+/** The files of the source. A single file that the user named gets the hub's name for a file of its form. */
 async function named({ type, files }: Source, texts: BoundedTasks): Promise<Files> {
   if (type === 'folder') return files;
   const [given] = Object.entries(files);
@@ -112,7 +112,10 @@ async function convertConfiguration({ files, left }: Source, names: Names, texts
   };
 }
 
-/** The files that come along, and those that stay, since nothing includes them. `refused`: a sentence for each that is included and cannot come along. */
+/**
+ * Splits the files of the source. Included files are `carried` along; files that are not included stay.
+ * `refused` has a sentence for each included file that cannot be carried along.
+ */
 function carriedFiles(files: Files, left: readonly Left[], { included, lost }: Inventory) {
   const carried: Record<string, string> = {};
   const stays = left.filter(({ path }) => !lost.includes(path));
@@ -138,10 +141,13 @@ function carriedFiles(files: Files, left: readonly Left[], { included, lost }: I
   return { carried, stays, refused };
 }
 
-/** Characters that kubectl refuses or reads as a line break. An included file in YAML is an error with them for the hub, too. */
+/**
+ * Characters that kubectl refuses or reads as a line break. In an included YAML file, they are an error for
+ * the hub too.
+ */
 const NOT_KEPT = /[\x7f-\x9f\ufffe\uffff]/;
 
-/** A character that would not arrive in the cluster, as a sentence. */
+/** A sentence about the first character that would not reach the cluster; undefined if there is none. */
 function lostCharacter(path: string, text: string): string | undefined {
   const found = NOT_KEPT.exec(text);
   if (!found) return undefined;

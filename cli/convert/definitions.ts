@@ -18,9 +18,9 @@ import { hubReading } from './hub-reading';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A definition in a file of the hub. */
+/** An automation, scene or script in a file of the hub. */
 export interface Definition {
-  /** Undefined: it has none. */
+  /** Undefined if the definition has no id. */
   readonly id?: string;
   readonly line: number;
   readonly payload: Fields;
@@ -28,7 +28,7 @@ export interface Definition {
 
 interface ReadDefinitions {
   readonly definitions: readonly Definition[];
-  /** Items that no resource can be made of: a sentence without the file. */
+  /** Sentences, without the file, about items that cannot become resources. */
   readonly unread: readonly { readonly line: number; readonly reason: string }[];
 }
 
@@ -37,7 +37,7 @@ interface Given {
   readonly text: string;
 }
 
-/** Reads `automations.yaml`, `scripts.yaml` or `scenes.yaml`, or a pasted text of one form. */
+/** Reads `automations.yaml`, `scripts.yaml` or `scenes.yaml`, or a pasted text in the form of one of them. */
 export const definitionsTask: BoundedTask<Given, ReadDefinitions> = {
   name: 'definitions',
   run: readDefinitions,
@@ -46,7 +46,7 @@ export const definitionsTask: BoundedTask<Given, ReadDefinitions> = {
 function readDefinitions({ kind, text }: Given): ReadDefinitions {
   const lines = new LineCounter();
   const lineOf = (node: Node | null) => lines.linePos(node?.range?.[0] ?? 0).line;
-  // The reader warns of each tag of Home Assistant.
+  // The YAML reader warns of every tag of Home Assistant.
   const document = parseDocument(text, {
     ...hubReading,
     lineCounter: lines,
@@ -91,7 +91,10 @@ const SHAPES: Readonly<Record<ConfigEntityKind, string>> = {
   script: 'mapping of scripts by their ids',
 };
 
-/** The nodes of the definitions, each with its key in the text. Undefined: the text has another form. One automation or scene is a list of one. */
+/**
+ * The nodes of the definitions, each with its key in the text. A single automation or scene is treated as a
+ * list of one. @returns undefined if the text has another form
+ */
 function itemsOf(kind: ConfigEntityKind, contents: Node | null) {
   if (contents === null || (isScalar(contents) && contents.value === null)) return [];
   if (kind === 'script')
@@ -106,7 +109,10 @@ function itemsOf(kind: ConfigEntityKind, contents: Node | null) {
   return isMap(contents) ? [{ key: undefined, node: contents as Node }] : undefined;
 }
 
-/** The first tag of the hub in a definition, also behind its aliases. Undefined: it has none. */
+/**
+ * The first tag of Home Assistant in a definition, including those behind its aliases; undefined if it has
+ * none.
+ */
 function tagIn(node: Node, document: Document, seen = new Set<Node>()): string | undefined {
   if (seen.has(node)) return undefined;
   seen.add(node);
@@ -123,7 +129,7 @@ function tagIn(node: Node, document: Document, seen = new Set<Node>()): string |
   return found;
 }
 
-/** The kind of a pasted text by its form. Undefined: it is a `configuration.yaml`. */
+/** Detects the kind of a pasted text by its form; undefined for a `configuration.yaml`. */
 export const pastedKindTask: BoundedTask<string, ConfigEntityKind | 'none'> = {
   name: 'pastedKind',
   run(text) {

@@ -16,7 +16,10 @@ interface DescribedDefinitions {
   readonly notExpressed: readonly NotExpressed[];
 }
 
-/** The definitions in the hub's own files, and the zones of its UI, as resources. @throws CommandError */
+/**
+ * Describes the definitions in the hub's own files, and the zones from its UI, as resources. @throws
+ * CommandError
+ */
 export async function describeDefinitions(
   files: Files,
   hub: string,
@@ -52,7 +55,7 @@ export async function describeDefinitions(
   return { resources, notExpressed };
 }
 
-/** The operator gives it an id from its name. */
+/** Removes `hubId`, so that the operator derives an id from the name of the resource. */
 function withoutHubId({ resource, ...rest }: Described): Described {
   const { hubId: _, ...spec } = resource.spec;
   return { ...rest, resource: { ...resource, spec } };
@@ -61,7 +64,10 @@ function withoutHubId({ resource, ...rest }: Described): Described {
 const CUT_OFF =
   'It is no JSON, so that zones of the UI cannot be read: copy it again while the hub is stopped, or take it from a backup.';
 
-/** The zones that people have drawn in the UI; those of `zone:` stay in the configuration. Undefined: the copy is not whole. */
+/**
+ * The zones that users have drawn in the UI; zones of the section `zone:` stay in the configuration. @returns
+ * undefined if the stored file is incomplete
+ */
 function zonesIn(text = '{}'): readonly RegistryRecord[] | undefined {
   let stored: unknown;
   try {
@@ -77,7 +83,7 @@ function zonesIn(text = '{}'): readonly RegistryRecord[] | undefined {
     .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
 }
 
-/** As the hub makes it of the alias. */
+/** The entity id that the hub derives from the alias. */
 function entityIdOf(kind: ConfigEntityKind, payload: Definition['payload'], id: string | undefined): string {
   const alias = payload['alias'] ?? payload['name'] ?? id;
   return `${kind}.${slugOf(typeof alias === 'string' ? alias : 'object').replaceAll('-', '_')}`;

@@ -2,18 +2,21 @@ import { isMap, isScalar } from 'yaml';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import { parseHubYaml } from '../../operator/sync/configuration/generate/hub-yaml';
 
-/** The secrets of a copy. Its values are looked for, and are in no result. */
+/**
+ * The secrets in a copy of a hub's folder. Their values are searched for in other files, and never become
+ * part of a result.
+ */
 export interface GivenSecrets {
-  /** By key; a key may stand in the file of a folder, too, and have another value there. */
+  /** Values by key. A key may also be in the secrets file of a subfolder, with another value. */
   readonly values: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Why a file of secrets cannot be read: sentences. */
+  /** Sentences why files of secrets cannot be read. */
   readonly unread: readonly string[];
 }
 
-/** A file of secrets: the hub takes the one that is nearest to the file with `!secret`. */
+/** Whether a file contains secrets. The hub uses the one that is nearest to the file with `!secret`. */
 export const isOfSecrets = (path: string): boolean => /(^|\/)secrets\.yaml$/.test(path);
 
-/** Undefined: there is no such file. */
+/** Reads all files of secrets. @returns undefined if there is none */
 export function givenSecrets(files: Files): GivenSecrets | undefined {
   const paths = Object.keys(files).filter(isOfSecrets).sort();
   if (paths.length === 0) return undefined;
@@ -32,13 +35,15 @@ export function givenSecrets(files: Files): GivenSecrets | undefined {
   return { values, unread };
 }
 
-/** Whether a value is long enough and no word, so that its place elsewhere is no chance. */
+/**
+ * Whether a value is long enough, and not a plain word, so that finding it elsewhere is not a coincidence.
+ */
 const isTelling = (value: string): boolean =>
   (value.length >= 8 || (value.length >= 6 && /\d/.test(value) && /[a-z]/i.test(value))) &&
   !value.includes('\n') &&
   !/^[a-z_]+(\.[a-z0-9_]+)?$/.test(value);
 
-/** Where the values of secrets stand in a text: each key once, with its first line. */
+/** The secrets whose values a text contains: each key once, with its first line. */
 export function secretsIn(
   text: string,
   { values }: GivenSecrets,
@@ -49,7 +54,10 @@ export function secretsIn(
   });
 }
 
-/** The first place that is no part of a longer word. */
+/**
+ * The first place of a value that is not part of a longer word. @returns a list with that place, or an empty
+ * one
+ */
 function placesOf(value: string, text: string): readonly number[] {
   const isWord = (character = '') => /[A-Za-z0-9]/.test(character);
   for (let at = text.indexOf(value); at >= 0; at = text.indexOf(value, at + 1)) {

@@ -4,7 +4,7 @@ import {
   OWN_FILES,
 } from '../../operator/client/connection/config-entity';
 
-/** The files that the API of the hub writes, and the kind of the objects in each. */
+/** The files that the hub's API writes, each with the kind of its objects. */
 export const KINDS: Readonly<Record<string, ConfigEntityKind>> = Object.fromEntries(
   CONFIG_ENTITY_KINDS.map((kind) => [OWN_FILES[kind], kind]),
 );

@@ -1,6 +1,9 @@
 import type { ScalarTag, Tags } from 'yaml';
 
-/** Plain texts that are not texts to the loader of the hub (YAML 1.1 as PyYAML reads it): `1e3`, `0o17` and `y` are texts, `12:30:00` is none. */
+/**
+ * Makes the reader interpret plain scalars like the hub's loader (YAML 1.1 as implemented by PyYAML). For
+ * example, `1e3`, `0o17` and `y` are strings, and `12:30:00` is not.
+ */
 
 const tagOf = (name: string): string => `tag:yaml.org,2002:${name}`;
 
@@ -47,7 +50,10 @@ const SCALARS: readonly ScalarTag[] = [
 
 const REPLACED = [...SCALARS.map(({ tag }) => tag), tagOf('timestamp')];
 
-/** Options with which a text is read as the hub reads it; a date stays a text. `numbersOfJson` gives the numbers their type. */
+/**
+ * Options to read a text as the hub reads it, except that a date remains a string. `numbersOfJson` converts
+ * the numbers afterwards.
+ */
 export const hubReading = {
   version: '1.1',
   customTags: (tags: Tags): Tags => [

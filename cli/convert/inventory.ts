@@ -14,32 +14,32 @@ import { type GivenSecrets, givenSecrets, isOfSecrets, secretsIn } from './given
 import { KINDS } from './hub-files';
 import { secretComments, secretLines } from './secret-lines';
 
-/** What a configuration uses, found by following its includes. */
+/** The files and secrets that a configuration uses, found by following its includes. */
 export interface Inventory {
-  /** The files that `configuration.yaml` includes, directly or not, sorted. */
+  /** The files that `configuration.yaml` includes, directly or indirectly, sorted. */
   readonly included: readonly string[];
-  /** Paths without a text that it includes, sorted. */
+  /** Included paths for which the copy has no text, sorted. */
   readonly lost: readonly string[];
   /** The keys of `!secret`, sorted. */
   readonly secrets: readonly string[];
-  /** The keys of `secrets.yaml`; absent: there is none, or not all can be read. */
+  /** The keys of `secrets.yaml`; absent if there is no such file, or not all keys can be read. */
   readonly given?: readonly string[];
   readonly notes: readonly Note[];
 }
 
 interface Note {
-  /** A sentence, which begins with the file and the line. */
+  /** A sentence that begins with the file and the line. */
   readonly message: string;
-  /** The configuration cannot be used like this. */
+  /** True if the configuration cannot be used because of this. */
   readonly isError: boolean;
 }
 
-/** Tags that the hub's loader knows, apart from the includes. */
+/** Tags, apart from the includes, that the hub's loader knows. */
 const TAGS: ReadonlySet<string> = new Set(['!secret', '!env_var', '!input']);
 
 interface Given {
   readonly files: Files;
-  /** Paths of the copy that have no text; a folder ends with a slash. */
+  /** Paths of the copy that are not read as text. The path of a folder ends with a slash. */
   readonly left: readonly string[];
 }
 
@@ -48,11 +48,11 @@ export const inventoryTask: BoundedTask<Given, Inventory> = {
   run: ({ files, left }, at) => new Reading(files, left, at).inventory(),
 };
 
-/** Texts that are long, or that the hub fills in, are no passwords. */
+/** Whether a value may be a password: long texts, and texts that the hub fills in, are not. */
 const isWritten = (value: unknown): boolean =>
   isScalar(value) && !value.tag?.startsWith('!') && /^[^\n{]{4,64}$/.test(String(value.value).trim());
 
-/** Files that come along without an include. */
+/** Whether a file is carried along without being included. */
 const isTaken = (name: string): boolean => /^(blueprints|custom_templates)\//.test(name);
 
 class Reading {
@@ -60,7 +60,7 @@ class Reading {
   private readonly lost = new Set<string>();
   private readonly secrets = new Set<string>();
   private readonly notes: Note[] = [];
-  /** The lines with a note about a secret: `<file>, line <n>`. */
+  /** The lines with a note about a secret, as `<file>, line <n>`. */
   private readonly noted = new Set<string>();
 
   constructor(
@@ -84,7 +84,10 @@ class Reading {
     };
   }
 
-  /** Secrets that are no node of a followed file: comments, files of other forms, and the values of the secrets themselves. */
+  /**
+   * Finds secrets that are not nodes of a followed file: in comments, in files of other forms, and in the
+   * secrets' own values.
+   */
   private noteLines(given: GivenSecrets | undefined): void {
     for (const [name, text] of Object.entries(this.files)) {
       const isFollowed = name === 'configuration.yaml' || this.included.has(name);
@@ -92,7 +95,8 @@ class Reading {
       if (isOfSecrets(name) || !(isFollowed || isOfHub || isTaken(name))) continue;
       for (const { key, line } of given ? secretsIn(text, given) : []) this.noteValue(name, line, key);
       const lines = isFollowed && isYaml(name) ? secretComments(text) : secretLines(text);
-      // Comments of the hub's own files do not come along, and their values are looked at where they become resources.
+      // Comments of the hub's own files are not carried along, and their values are checked when they become
+      // resources.
       for (const { line, subject } of isOfHub ? [] : lines) this.noteSecret(`${name}, line ${line}`, subject);
     }
     for (const [key, { size }] of given?.values ?? [])
@@ -133,13 +137,13 @@ class Reading {
 
   private pair(name: string, file: HubYaml, { key, value }: Pair): void {
     if (!isScalar(key) || !isSecretKey(String(key.value)) || !isWritten(value)) return;
-    if (isScalar(value) && hasSecret(String(value.value))) return; // named by its form
+    if (isScalar(value) && hasSecret(String(value.value))) return; // reported by its form
     this.noteSecret(placeOf(name, file, value as Node), String(key.value));
   }
 
   private noteSecret(place: string, subject: string): void {
     const line = place.replace(/, column \d+$/, '');
-    if (line === place && this.noted.has(line)) return; // another part of the line was named
+    if (line === place && this.noted.has(line)) return; // another part of this line was reported already
     this.noted.add(line);
     const message = `${place}: ${subject} looks like a secret, which must not be in Git: move its value into secrets.yaml, and write !secret with its key.`;
     this.notes.push({ message, isError: false });

@@ -5,8 +5,9 @@ import type { ConfigMapPlan } from './config-maps';
 const REFERENCES = 'kustomizeconfig/hub-configuration.yaml';
 
 /**
- * The files by which Kustomize, Flux and Argo CD make ConfigMaps of the folders. Their names have no hash, so that a change of a file is a
- * change of its ConfigMap; with hashes, the second file has Kustomize write them into `spec.filesFrom`, too.
+ * The files with which Kustomize, Flux and Argo CD generate ConfigMaps from the folders. The ConfigMaps have
+ * no hash in their names, so that a changed file changes its ConfigMap. If the user enables hashes, the
+ * second file makes Kustomize write the names into `spec.filesFrom` too.
  */
 export function kustomization(
   resources: readonly string[],

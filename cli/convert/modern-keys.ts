@@ -2,11 +2,14 @@ import { isObject } from '../../operator/base/is-object';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Keys of actions that hold actions, and those that hold triggers. */
+/** Keys of an action that contain actions, and keys that contain triggers. */
 const OF_ACTIONS = ['sequence', 'default', 'then', 'else', 'parallel', 'choose', 'repeat'];
 const OF_TRIGGERS = ['wait_for_trigger', 'triggers', 'trigger'];
 
-/** A definition with the present names of keys: `trigger:` for `platform:`, `action:` for `service:`. The hub takes both. */
+/**
+ * A definition with the current names of keys: `trigger:` for `platform:`, `action:` for `service:`. The hub
+ * accepts both.
+ */
 export function withModernKeys(payload: Fields): Fields {
   const entries = Object.entries(payload).map(([key, value]): [string, unknown] => {
     if (OF_TRIGGERS.includes(key)) return [key, triggersOf(value)];
@@ -34,7 +37,10 @@ function actionsOf(value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** In its place, so that the order of the keys stays. A value that is no text has another meaning. */
+/**
+ * Renames a field without changing the order of the keys. A field whose value is not a string has another
+ * meaning and is unchanged.
+ */
 function renamed(fields: Fields, former: string, present: string): Fields {
   if (typeof fields[former] !== 'string' || present in fields) return fields;
   return Object.fromEntries(

@@ -1,16 +1,16 @@
 import { hasSecret, isSecretKey } from '../export/likely-secrets';
 
-/** A line that looks like a secret, counted from 1. */
+/** A line that looks like a secret. Lines are counted from 1. */
 interface SecretLine {
   readonly line: number;
-  /** What of it. */
+  /** The part of the line that looks like a secret, in words. */
   readonly subject: string;
 }
 
-/** A key with its value that was taken out of use: `# password: hunter22`. */
+/** A key with a value, such as in the comment `# password: hunter22`. */
 const PAIR = /^[#\s-]*["']?([\w-]+)["']?\s*[:=]\s*["']?[^\s"'{!&*|>][^\s{]{3,}\s*$/;
 
-/** The comments of a text that look like secrets, which no parser hands out with their places. */
+/** The comments of a text that look like secrets. YAML parsers do not return comments with their places. */
 export const secretComments = (text: string): readonly SecretLine[] =>
   found(text, (line) => /(?:^|\s)#.*/.exec(line)?.[0], 'the comment');
 

@@ -1,12 +1,15 @@
 import type { Inventory } from './inventory';
 import type { Left } from './sorting';
 
-/** Keys in `spec.secretRefs[].keys`; without the list, all keys of the Secret are used. */
+/** Most keys in `spec.secretRefs[].keys`. Without the list, all keys of the Secret are used. */
 const MOST_KEYS = 256;
 
 /** The secrets of a configuration, without their values. */
 interface ConvertedSecrets {
-  /** The Secret that a person makes, and the spec of the HubSecrets that names it. Absent: no secret is used. */
+  /**
+   * The Secret that the user has to create, and the spec of the HubSecrets that refers to it. Absent if no
+   * secret is used.
+   */
   readonly secret?: { readonly name: string; readonly keys: readonly string[]; readonly spec: object };
   readonly warnings: readonly string[];
   readonly stays: readonly Left[];
@@ -38,5 +41,5 @@ export function secretsOf(hub: string, { secrets, given }: Inventory): Converted
   };
 }
 
-/** The hub ignores a secret of the name `logger`. */
+/** Whether a name can be a key of HubSecrets. The hub ignores a secret named `logger`. */
 const isKey = (key: string): boolean => /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}$/.test(key) && key !== 'logger';

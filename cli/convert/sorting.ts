@@ -1,21 +1,21 @@
 import { CommandError } from '../command-error';
 
-/** A file that no resource is made of. */
+/** A file that is not converted. */
 export interface Left {
-  /** In the folder /config; a folder ends with a slash. */
+  /** Path in the folder /config; the path of a folder ends with a slash. */
   readonly path: string;
-  /** Why, and what to do: a sentence without its first capital and its full stop. */
+  /** The reason, and what to do: a sentence without a capital at its start and without a full stop. */
   readonly reason: string;
 }
 
-/** The files of a hub that have a text, by path, and the others. */
+/** The text files of a hub, by path, and the other files. */
 export interface Source {
   readonly type: 'folder' | 'file';
   readonly files: Readonly<Record<string, string>>;
   readonly left: readonly Left[];
 }
 
-/** Folders at the top, and why nothing of them is converted. */
+/** Top-level folders that are not converted, with the reasons. */
 const FOLDERS: Readonly<Record<string, string>> = {
   custom_components: 'integrations of the community: write a HubCommunityRepository for each repository',
   www: 'files of the web server: copy them to the volume; cards come by HubCommunityRepository',
@@ -29,14 +29,14 @@ const OF_HUB =
   'users, entries and registries: a restored backup brings them, kubectl hub export describes them';
 const DATABASE = 'history of the hub: it stays on the volume';
 
-/** Files of the hub that `convert` reads, besides those with a text. */
+/** A file in the hub's storage that `convert` reads, in addition to text files. */
 const STORED_ZONES = '.storage/zone';
 
-/** Why a link is left. */
+/** Reason for a link or a device. */
 export const NOT_FOLLOWED = 'it is a link or a device, which is not followed: copy the file itself';
 
 const TEXT = /\.(yaml|yml|jinja|txt|json)$/;
-/** Bytes of one file, and of all. */
+/** Largest file in bytes. */
 const LARGEST_FILE = 4 * 1024 * 1024;
 const LARGEST_SOURCE = 32 * 1024 * 1024;
 const MOST_FILES = 10_000;
@@ -51,7 +51,7 @@ export class Sorting {
     return this.files.has(path);
   }
 
-  /** Whether the content of a folder is looked at; one that is not is listed with the reason. */
+  /** Whether a folder is read. A folder that is not is added to the list with the reason. */
   enters(folder: string): boolean {
     if (folder === '.storage') {
       this.leave('.storage/', OF_HUB);
@@ -103,7 +103,7 @@ const tooMany = () =>
     `there are more than ${MOST_FILES} files, or ${LARGEST_SOURCE / 1024 / 1024} MiB of texts: name a copy with the files of the configuration alone`,
   );
 
-/** Undefined: it is not in UTF-8. */
+/** @returns undefined if the bytes are not UTF-8 */
 function textOf(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

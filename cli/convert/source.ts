@@ -6,9 +6,10 @@ import { readBackup } from './backup';
 import { NOT_FOLLOWED, Sorting, type Source } from './sorting';
 
 /**
- * Reads a copy of the folder /config of a hub, one file of it, or a backup. Links in the folder are not followed.
+ * Reads a copy of a hub's folder /config, a single file of it, or a backup. Links in the folder are not
+ * followed.
  *
- * @param output folder with the result of a former conversion, which may be in the copy
+ * @param output folder with the result of a previous conversion, which may be inside the copy
  * @throws CommandError
  */
 export async function readSource(path: string, output: string): Promise<Source> {
@@ -28,7 +29,7 @@ export async function readSource(path: string, output: string): Promise<Source> 
   return sorting.source('file');
 }
 
-/** The path without links, also of a folder that is not there yet. */
+/** The path with links resolved, even if the last folders do not exist yet. */
 async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -37,7 +38,7 @@ async function realOf(path: string): Promise<string> {
   }
 }
 
-/** The result may be in the copy, in a folder that has nothing else. @throws CommandError */
+/** Checks that a previous result inside the copy is in a folder without other files. @throws CommandError */
 async function assertOwnFolder(folder: string, former: string, output: string): Promise<void> {
   if (former !== folder && !former.startsWith(folder + sep)) return;
   const names = former === folder ? undefined : await readdir(former).catch(() => []);
@@ -48,9 +49,11 @@ async function assertOwnFolder(folder: string, former: string, output: string): 
 }
 
 /**
- * @param named the folder, as a person has named it
- * @param folder without links
- * @param former folder with the result of a former conversion, without links
+ * Reads the files of a folder.
+ *
+ * @param named path of the folder as the user wrote it
+ * @param folder path with links resolved
+ * @param former folder with the result of a previous conversion, with links resolved
  */
 async function readFolder(named: string, folder: string, former: string): Promise<Source> {
   const sorting = new Sorting();

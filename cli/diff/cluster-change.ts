@@ -8,9 +8,9 @@ import { pathOf } from '../../operator/runtime/objects';
 import { fieldOf, type Path } from '../../operator/offline/field-path';
 import { type Cluster, resourceType } from '../cluster';
 
-/** A field of a resource that applying would change; undefined: it is absent. */
+/** A field of a resource that applying would change; undefined stands for an absent value. */
 interface FieldChange {
-  /** `spec.triggers[0].to` */
+  /** Path of the field, such as `spec.triggers[0].to`. */
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
@@ -19,15 +19,18 @@ interface FieldChange {
 export interface ClusterChange {
   readonly action: 'create' | 'update' | 'none' | 'refused';
   readonly fields: readonly FieldChange[];
-  /** Why the API server refuses it. */
+  /** The reason if the API server refuses the resource. */
   readonly refusal?: string;
-  /** The resource in the cluster now. */
+  /** The current resource in the cluster. */
   readonly before?: CustomResource;
-  /** As the API server would store it, with the status of the present one; absent: refused. */
+  /**
+   * The resource as the API server would store it, with the current status. Absent if the API server refuses
+   * it.
+   */
   readonly after?: CustomResource;
 }
 
-/** Has the API server work out what applying a resource changes, without doing it. */
+/** Determines the changes that applying a resource would make, with a dry run on the API server. */
 export async function clusterChange(cluster: Cluster, given: CustomResource): Promise<ClusterChange> {
   const type = resourceType(kindsByName.get(given.kind)!);
   const { name, labels, annotations } = given.metadata;
@@ -37,7 +40,7 @@ export async function clusterChange(cluster: Cluster, given: CustomResource): Pr
     name,
     namespace: cluster.namespace,
     ...(labels && { labels }),
-    annotations: annotations ?? {}, // as kubectl, which writes one of its own
+    annotations: annotations ?? {}, // kubectl also adds an annotation
   };
   try {
     const after = await cluster.api.request<CustomResource>({
@@ -57,8 +60,9 @@ export async function clusterChange(cluster: Cluster, given: CustomResource): Pr
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * The request of `kubectl apply`: a field that the file does not name stays, unless the file named it at the last apply. The last apply
- * is in the annotation of kubectl, or the API server knows it by the field manager.
+ * The request that `kubectl apply` would send. A field that the file does not contain is unchanged, unless
+ * the previous apply contained it. The previous apply is in kubectl's annotation, or the API server knows it
+ * by the field manager.
  */
 function applyRequest(
   before: CustomResource | undefined,
@@ -82,18 +86,18 @@ function applyRequest(
   };
 }
 
-/** kubectl keeps the former manifest there. */
+/** Annotation in which kubectl stores the last applied manifest. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // a person has edited it
+    return undefined; // a user has edited the annotation
   }
 };
 
-/** A merge patch that also removes what only the former manifest names. */
+/** A merge patch that also removes fields which only the previous manifest contains. */
 function withRemovals(former: unknown, given: Fields): Fields {
   if (!isObject(former)) return given;
   const removed = Object.keys(former)
@@ -111,7 +115,10 @@ interface ManagedFields {
   readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }
 
-/** The manager that has applied the spec on the server, such as Flux; else kubectl. The operator applies its finalizer and the status. */
+/**
+ * The field manager that has applied the spec on the server side, such as Flux; otherwise kubectl. The
+ * operator itself applies only its finalizer and the status.
+ */
 function applierOf({ metadata }: CustomResource): string {
   const managers = (metadata as { readonly managedFields?: readonly ManagedFields[] }).managedFields ?? [];
   const appliers = managers
@@ -120,7 +127,7 @@ function applierOf({ metadata }: CustomResource): string {
   return appliers.includes('kubectl') ? 'kubectl' : (appliers[0] ?? 'kubectl');
 }
 
-/** The innermost fields that differ; of lists of different lengths, the whole list. */
+/** The innermost fields that differ. Lists of different lengths count as one field. */
 function changedFields(before: unknown, after: unknown, path: Path): FieldChange[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) {

@@ -38,7 +38,7 @@ interface DiffOptions extends HubOptions, OutputOptions {
   readonly recursive?: true;
 }
 
-/** What applying one resource would change. Texts are redacted. */
+/** The changes that applying one resource would make. Texts are redacted. */
 export interface ResourceDiff {
   readonly kind: string;
   readonly name: string;
@@ -161,7 +161,7 @@ async function compareWithCluster(
   }
 }
 
-/** As kubectl takes it. @throws CommandError -n names another one than the file */
+/** The namespace by kubectl's rules. @throws CommandError the option -n differs from the file */
 function namespaceOf({ file, resource: { kind, metadata } }: Given, cluster: Cluster): string {
   const { namespace } = cluster.options;
   if (metadata.namespace && namespace !== undefined && metadata.namespace !== namespace)
@@ -202,11 +202,11 @@ async function compareInNamespace(
   return diffs;
 }
 
-/** The hub answers, and fails for an object or the file of its kind: the others are read all the same. */
+/** Whether an error of the hub is about one object or its file only, so that the others can still be read. */
 const isAboutObject = (error: OperationalError): boolean =>
   error instanceof HubFailed || error instanceof HubRejected;
 
-/** The hubs of Hubs that are in the cluster. One that cannot be read is asked once. */
+/** The hubs of existing Hubs. A hub that cannot be read is tried only once. */
 class PresentHubs {
   private readonly hubs = new Map<string, OpenHub | OperationalError | undefined>();
   private readonly stored = new Map<OpenHub, StoredObjects>();
@@ -214,7 +214,10 @@ class PresentHubs {
 
   constructor(private readonly environment: Environment) {}
 
-  /** Undefined: there is no such Hub yet, nothing has been said to it, or its API does not show the object. */
+  /**
+   * Compares a resource with its hub. @returns undefined if the Hub does not exist yet, was not contacted, or
+   * its API does not show the object
+   */
   async compare(
     cluster: Cluster,
     present: readonly CustomResource[],
@@ -257,7 +260,7 @@ class PresentHubs {
   }
 }
 
-/** The resources as they would be in the cluster. */
+/** The resources that the cluster would have after the apply. */
 function mergedWith(
   present: readonly CustomResource[],
   applied: readonly CustomResource[],
@@ -266,7 +269,10 @@ function mergedWith(
   return [...new Map([...present, ...applied].map((each) => [key(each), each])).values()];
 }
 
-/** The name of an older resource with the object in the hub; of new ones the first is the older. */
+/**
+ * The name of an older resource that owns the object in the hub; undefined if there is none. Of new
+ * resources, the first counts as the older.
+ */
 function ownerOfObject(resource: CustomResource, siblings: readonly CustomResource[]): string | undefined {
   const definition = kindsByName.get(resource.kind)!;
   const id = definition.identity?.(resource);
@@ -276,7 +282,7 @@ function ownerOfObject(resource: CustomResource, siblings: readonly CustomResour
   return oldest && oldest.metadata.name !== resource.metadata.name ? oldest.metadata.name : undefined;
 }
 
-/** Undefined: the kind has no object in the hub that its API shows. */
+/** @returns undefined for a kind without an object that the hub's API shows */
 async function changeInHub(
   resource: CustomResource,
   before: CustomResource | undefined,
@@ -301,7 +307,7 @@ async function changeInHub(
 
 const MASK = '***';
 
-/** Values that look like secrets, or are secrets of the hub, do not leave the program. */
+/** Masks values that look like secrets, or are secrets of the hub, before they are shown. */
 function masked({ fields, notes, ...change }: HubChange, { client }: OpenHub): HubChange {
   const { redact } = client.rest;
   const mask = (field: string, value: unknown): unknown => maskedValue(redact, field, value);
@@ -328,7 +334,7 @@ function maskedFields({ fields, ...change }: Omit<ClusterChange, 'before' | 'aft
   };
 }
 
-/** The value without the parts that look like secrets. */
+/** The value with the parts masked that look like secrets. */
 function maskedValue(redact: (text: string) => string, field: string, value: unknown): unknown {
   if (value === undefined) return undefined;
   const key = field.split('.').at(-1) ?? field;
@@ -340,7 +346,7 @@ function maskedValue(redact: (text: string) => string, field: string, value: unk
   );
 }
 
-/** Characters of a value in a line. */
+/** Most characters of a value in a line. */
 const LONGEST_VALUE = 80;
 
 function format(diffs: readonly ResourceDiff[], all: number): string {
@@ -354,7 +360,7 @@ function format(diffs: readonly ResourceDiff[], all: number): string {
       ({ field, before, after }) => `    ${field}: ${short(before)} → ${short(after)}`,
     ) ?? []),
     ...(hub && hub.action !== 'unknown' && isChange(hub) ? hubLines(hub) : []),
-    // A take-over: the object is in the hub as the file says.
+    // The resource adopts an object that already equals the file.
     ...(hub && !isChange(hub) && cluster?.action === 'create' ? ['  hub: nothing changes'] : []),
   ]);
   const unread = new Set(diffs.flatMap(({ hub }) => (hub?.action === 'unknown' ? hub.notes : [])));

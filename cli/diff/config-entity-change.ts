@@ -28,7 +28,7 @@ const ENTITY_TYPES = [automations, scenes, scripts] as unknown as readonly AnyEn
 export const entityTypeOf = (kind: string): AnyEntityType | undefined =>
   ENTITY_TYPES.find(({ definition }) => definition.kind === kind);
 
-/** The write that the operator would make for an automation, scene or script. */
+/** The write that the operator would send for an automation, scene or script. */
 export async function configEntityChange(
   entityType: AnyEntityType,
   resource: CustomResource,
@@ -48,7 +48,10 @@ export async function configEntityChange(
   return { action: 'update', fields: await changedFields(entityType, work, observation, stored), notes };
 }
 
-/** As the operator does after a restart: it knows what status says, and asks the hub for the rest. */
+/**
+ * Reproduces the operator's decision after a restart: status is known, everything else is requested from the
+ * hub.
+ */
 function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: StoredObjects): EntityWork {
   const spec = entityType.spec(resource);
   const payload = entityType.payload(spec);
@@ -66,7 +69,7 @@ function workOn(entityType: AnyEntityType, resource: Child, { client, clock }: S
   };
 }
 
-/** The fields as the file has them, since the hub shows blueprints expanded. */
+/** The changed fields in the form of the file, since the hub returns blueprints expanded. */
 async function changedFields(
   entityType: AnyEntityType,
   { id, payload }: EntityWork,
@@ -77,7 +80,7 @@ async function changedFields(
   return inFile.length > 0 ? inFile : differences;
 }
 
-/** A changed id makes another object. */
+/** Notes about the former object: with a changed id, another object is created. */
 function formerObject(entityType: AnyEntityType, resource: Child, id: string): readonly string[] {
   const { type } = entityType;
   const former = recordedId(entityType, resource);

@@ -1,14 +1,14 @@
 import type { FieldDiff } from '../../operator/sync/objects/field-diff';
 
-/** What applying a resource would change in its hub. */
+/** The changes that applying a resource would make in its hub. */
 export interface HubChange {
   /**
-   * `waits`: for an object that does not exist yet. `refused`: the operator would report the resource as Stalled. `unknown`: the hub could
-   * not be read.
+   * `waits`: the resource needs an object that does not exist yet. `refused`: the operator would report the
+   * resource as Stalled. `unknown`: the hub could not be read.
    */
   readonly action: 'create' | 'update' | 'none' | 'waits' | 'refused' | 'unknown';
   readonly fields: readonly FieldDiff[];
-  /** Sentences. */
+  /** Remarks, one sentence each. */
   readonly notes: readonly string[];
 }
 

@@ -12,7 +12,8 @@ import type { StoredObjects } from './stored-objects';
 const ANSWERS = ['configuration', 'steps', 'options', 'subentries'] as const;
 
 /**
- * The change of an integration. The hub shows no answers, so these are compared with those of the resource in the cluster.
+ * The change of an integration. The hub does not return answers of flows, so they are compared with those of
+ * the resource in the cluster.
  *
  * @param before the resource in the cluster
  * @param others all resources of the same hub
@@ -45,7 +46,7 @@ export async function integrationChange(
   return { action: fields.length + notes.length > 0 ? 'update' : 'none', fields, notes };
 }
 
-/** The config entry that a resource has, or would adopt. @param others all resources of the same hub */
+/** The config entry that a resource owns, or would adopt. @param others all resources of the same hub */
 export async function entryOf(
   resource: IntegrationResource,
   others: readonly CustomResource[],

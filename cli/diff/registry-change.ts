@@ -17,7 +17,9 @@ import type { StoredObjects } from './stored-objects';
 export const entryTypeOf = (kind: string): EntryType | undefined =>
   entryTypes.find(({ definition }) => definition.kind === kind);
 
-/** The resources with the ids of the entries that they will adopt, so that others can refer to them. */
+/**
+ * The resources with the ids of the entries that they will adopt, so that references to them can be resolved.
+ */
 function withIds(
   entryType: EntryType,
   resources: readonly EntryResource[],
@@ -31,7 +33,10 @@ function withIds(
   });
 }
 
-/** The ids that a resource refers to, once the others have adopted their entries. `others`: all resources of the same hub. */
+/**
+ * The ids to which a resource refers, after the other resources have adopted their entries. @param others all
+ * resources of the same hub
+ */
 export async function referencesOf(
   type: { readonly fields: Readonly<Record<string, ReferringField>> },
   resource: { readonly spec: Readonly<Record<string, unknown>> },
@@ -53,7 +58,10 @@ export async function referencesOf(
 const ofKind = (resources: readonly CustomResource[], kind: string): readonly EntryResource[] =>
   resources.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
 
-/** The write that the operator would make for a floor, label, area or zone. `others`: all resources of the same hub. */
+/**
+ * The write that the operator would send for a floor, label, area or zone. @param others all resources of the
+ * same hub
+ */
 export async function registryChange(
   entryType: EntryType,
   resource: CustomResource,

@@ -10,7 +10,10 @@ import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import { referencesOf } from './registry-change';
 import type { StoredObjects } from './stored-objects';
 
-/** The settings of an entity or a device that the operator would write. `others`: all resources of the same hub. */
+/**
+ * The settings of an entity or a device that the operator would write. @param others all resources of the
+ * same hub
+ */
 export async function settingsChange(
   type: BorrowedType,
   given: CustomResource,

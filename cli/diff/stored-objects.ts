@@ -5,10 +5,13 @@ import type { HubClient } from '../../operator/client/hub-client';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { readEntities } from '../export/config-entities';
 
-/** Beyond this number of objects of a kind, all of them are read together: the hub parses its whole file for each. */
+/**
+ * Largest number of objects of a kind that are read one by one. For more, all are read together, because the
+ * hub parses its whole file for each single read.
+ */
 const MOST_SINGLE_READS = 20;
 
-/** The objects of one hub, each read once. */
+/** The objects of one hub. Each is read once. */
 export class StoredObjects {
   private readonly all = new Map<ConfigEntityKind, Promise<ReadonlyMap<string, EntityPayload>>>();
   private reads = 0;
@@ -19,7 +22,7 @@ export class StoredObjects {
     readonly clock: Clock,
   ) {}
 
-  /** The definition in the hub's file; undefined: there is none. */
+  /** The definition in the hub's file; undefined if the file lacks it. */
   async entity(kind: ConfigEntityKind, id: string): Promise<EntityPayload | undefined> {
     if (!this.all.has(kind) && (this.reads += 1) <= MOST_SINGLE_READS) return this.readOne(kind, id);
     const reading = this.all.get(kind) ?? this.readAll(kind);

@@ -12,9 +12,11 @@ import type { Cluster } from '../cluster';
 import { about, type Finding } from './finding';
 import { installationOf, type OperatorContainer, sharedBy } from './installations';
 
-/** The oldest minor version of Kubernetes 1 that is supported; docs/reference/supported-versions.md has the reason. */
+/**
+ * The oldest supported minor version of Kubernetes 1; docs/reference/supported-versions.md has the reason.
+ */
 const OLDEST_MINOR = 32;
-/** Milliseconds. Tokens and certificates are refused when clocks differ by more. */
+/** Milliseconds. If clocks differ by more, tokens and certificates are refused. */
 export const MAX_CLOCK_SKEW = 60_000;
 
 const VERSION_LABEL = 'app.kubernetes.io/version';
@@ -36,7 +38,7 @@ interface Deployment extends ClusterObject {
   readonly status?: { readonly availableReplicas?: number };
 }
 
-/** The API server is new enough. */
+/** Checks that the API server is recent enough. */
 export async function checkApiServer({ api }: Cluster): Promise<Finding[]> {
   const { ok, fault } = about('API server', 'cluster');
   const { major, minor, gitVersion } = await api.request<{
@@ -55,7 +57,7 @@ export async function checkApiServer({ api }: Cluster): Promise<Finding[]> {
   ];
 }
 
-/** The definitions of all kinds are there, and of the version of this program. */
+/** Checks that the CRDs of all kinds are installed, in the version of this program. */
 export async function checkDefinitions({ api }: Cluster): Promise<Finding[]> {
   const definitions = await Promise.all(
     kinds.map(async ({ plural }) => {
@@ -89,7 +91,10 @@ export async function checkDefinitions({ api }: Cluster): Promise<Finding[]> {
   return faults.length > 0 ? faults : [about('definitions', 'cluster').ok(`All of version ${version}.`)];
 }
 
-/** The operator runs, in the version of the definitions, and its service account has the rights of its work. */
+/**
+ * Checks that the operator runs in the version of the CRDs, and that its service account has the necessary
+ * permissions.
+ */
 export async function checkOperator(cluster: Cluster, now: number): Promise<Finding[]> {
   const { skipped } = about('operator', 'cluster');
   const selector = Object.entries(OPERATOR_LABELS).map(([key, value]) => `${key}=${value}`);
@@ -104,7 +109,10 @@ export async function checkOperator(cluster: Cluster, now: number): Promise<Find
   return [...sharedNamespaces(items), ...each.flat()];
 }
 
-/** Two operators that do not share a Lease both work, and each takes back the writes of the other. */
+/**
+ * Finds namespaces that two operators reconcile without sharing a Lease. Each would undo the writes of the
+ * other.
+ */
 function sharedNamespaces(deployments: readonly Deployment[]): Finding[] {
   const { fault } = about('operator', 'cluster');
   const working = deployments.filter(({ spec }) => spec.replicas !== 0);
@@ -148,11 +156,14 @@ async function checkDeployment(cluster: Cluster, deployment: Deployment, now: nu
   ];
 }
 
-/** The operator may run as a process outside of its Deployment, as in a sandbox: then that process holds the Lease. */
+/**
+ * Judges the Lease. The operator may run as a process outside of its Deployment, as in a sandbox: that
+ * process then holds the Lease.
+ */
 async function judgeLease({ api }: Cluster, deployment: Deployment, now: number): Promise<Finding> {
   const { ok, fault } = about('operator', 'cluster');
   const { namespace, settings } = installationOf(deployment);
-  const leaseName = settings?.leaseName ?? ''; // with settings that cannot be read no pod starts
+  const leaseName = settings?.leaseName ?? ''; // settings that cannot be read prevent the start of the pod
   const found = leaseName === '' ? undefined : api.find<Lease>(builtin.Lease, namespace, leaseName);
   const lease = found && (await undefinedIf(isForbidden, found));
   const {
@@ -180,7 +191,7 @@ interface Right {
   readonly verb: string;
 }
 
-/** What kubectl needs to forward a port to a pod of a Service. */
+/** Permissions that kubectl needs to forward a port to a pod of a Service. */
 const portForwardRights: readonly Right[] = [
   { group: '', resource: 'services', verb: 'get' },
   { group: '', resource: 'pods', verb: 'get' },
@@ -188,7 +199,7 @@ const portForwardRights: readonly Right[] = [
   { group: '', resource: 'pods', subresource: 'portforward', verb: 'create' },
 ];
 
-/** The user of this command has the rights that the commands need. */
+/** Checks that the user of this command has the permissions that the commands need. */
 export async function checkUserRights(cluster: Cluster): Promise<Finding[]> {
   const needed: readonly Right[] = [
     ...kinds.flatMap(({ plural }) =>
@@ -245,7 +256,7 @@ async function rightsFindings(
   }
 }
 
-/** `get and list pods, secrets; patch hubs in hub-operator.dev` */
+/** Lists permissions: `get and list pods, secrets; patch hubs in hub-operator.dev`. */
 function grouped(rights: readonly Right[]): string {
   const verbs = new Map<string, string[]>();
   for (const { group, resource, subresource, verb } of rights) {
@@ -303,7 +314,7 @@ interface EndpointSlices {
   }[];
 }
 
-/** The API server can reach the webhook. */
+/** Checks that the API server can reach the webhook. */
 export async function checkWebhook({ api }: Cluster): Promise<Finding[]> {
   const { ok, fault, skipped } = about('webhook', 'cluster');
   const found = await api.find<WebhookConfiguration>(
@@ -339,7 +350,7 @@ export async function checkWebhook({ api }: Cluster): Promise<Finding[]> {
   ];
 }
 
-/** The clock of this machine and that of the API server agree. */
+/** Checks that the clocks of this machine and of the API server agree. */
 export async function checkClock({ api, namespace }: Cluster, now: () => number): Promise<Finding[]> {
   const { ok, fault } = about('clock', 'cluster');
   const { metadata } = await api.request<ClusterObject>({

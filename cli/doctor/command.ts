@@ -54,7 +54,7 @@ export function doctorCommand(context: CommandContext): Command {
   );
 }
 
-/** All checks, one after another in the order of the output. */
+/** Runs all checks one after another, in the order of the output. */
 export async function diagnose(
   cluster: Cluster,
   environment: Environment,
@@ -88,7 +88,7 @@ export async function diagnose(
   return findings;
 }
 
-/** @param isOptional the named Hub may be in another namespace */
+/** @param isOptional whether the named Hub may be missing, because it may be in another namespace */
 async function diagnoseNamespace(
   cluster: Cluster,
   environment: Environment,
@@ -140,7 +140,7 @@ async function checkHub(
     const children = resources.filter((each) => each.kind !== hubKind.kind && hubNameOf(each) === name);
     return judgeHub(hub, facts, children, clock.now());
   } catch (error) {
-    // The condition of a Hub that was reconciled says why, and what to do.
+    // The condition of a reconciled Hub says why the hub cannot be reached, and what to do.
     const isKnown =
       conditionOf(hub, 'Ready') !== undefined &&
       ['Progressing', 'Failed', 'Deleting'].includes(stateOf(hub).state);
@@ -186,9 +186,9 @@ function format(shown: readonly Finding[], all: readonly Finding[], terminal: Te
   return [...lines, summary].join('\n');
 }
 
-/** The way out is below its finding. */
+/** Indent of the remedy below its finding. */
 const INDENT = '    ';
 
-/** The lines of a text behind a mark of one column. */
+/** The lines of a wrapped text; the first one begins with a mark of one column. */
 const marked = (mark: string, text: string, width: number): string[] =>
   wrapped(text, width - 2).map((line, index) => `${index === 0 ? mark : ' '} ${line}`);

@@ -1,18 +1,18 @@
-/** The verdict of one check about one subject. */
+/** The result of one check for one subject. */
 export interface Finding {
-  /** The name of the check, such as `trusted proxies`. */
+  /** Name of the check, such as `trusted proxies`. */
   readonly check: string;
-  /** `Hub villa`, `CRD hubs.hub-operator.dev`, `cluster` */
+  /** The object that was checked, such as `Hub villa`, `CRD hubs.hub-operator.dev` or `cluster`. */
   readonly subject: string;
-  /** `notice`: worth to know, and nothing is broken. `skipped`: the check could not be made. */
+  /** `notice`: nothing is broken, but the user should know. `skipped`: the check could not be made. */
   readonly verdict: 'ok' | 'notice' | 'fault' | 'skipped';
-  /** The fault or notice, as a sentence. */
+  /** The result as a sentence. */
   readonly message: string;
-  /** The way out of a fault or notice, a sentence or a text to copy. */
+  /** The remedy for a fault or notice: a sentence, or a text to copy. */
   readonly remedy?: string;
 }
 
-/** Makes the findings of one check about one subject. */
+/** Creates findings for one check of one subject. */
 export const about = (check: string, subject: string) => ({
   ok: (message: string): Finding => ({ check, subject, verdict: 'ok', message }),
   fault: (message: string, remedy: string): Finding => ({

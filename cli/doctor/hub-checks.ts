@@ -26,7 +26,7 @@ interface Subject {
   readonly children: readonly CustomResource[];
 }
 
-/** The checks of what a hub tells administrators alone, by their names. */
+/** The checks of facts that a hub shows only to administrators, by name. */
 const INNER_CHECKS: Readonly<
   Record<string, (check: Check, facts: InnerFacts, subject: Subject) => Finding[]>
 > = {
@@ -37,7 +37,7 @@ const INNER_CHECKS: Readonly<
   orphans: judgeLeftBehind,
 };
 
-/** Judges a hub that answered. `children`: the resources of this Hub. `now`: milliseconds since the epoch. */
+/** Judges a hub that answered. @param children the resources of this Hub */
 export function judgeHub(
   hub: Hub,
   facts: HubFacts,
@@ -139,7 +139,7 @@ function judgeRepairs({ ok, fault, notice, skipped }: Check, { issues }: InnerFa
     const { domain, issue_id: id, translation_key: key, translation_placeholders: values } = issue;
     const details = Object.entries(values ?? {}).map(([name, value]) => `${name} ${oneLine(String(value))}`);
     const text = [`${domain}: ${key || id}`, ...details].join(', ');
-    // The hub runs on with a warning, such as one about a country that is not set.
+    // A warning does not stop the hub, such as one about a country that is not set.
     const verdict = issue.severity === 'warning' ? notice : fault;
     return verdict(`The hub asks for a repair: ${text}.`, 'Open Settings, then Repairs, in the hub.');
   });
@@ -212,7 +212,7 @@ function judgeClock(subject: string, { time }: HubFacts, now: number): Finding[]
   ];
 }
 
-/** Objects that the operator has created and that no resource describes. */
+/** Reports objects that the operator has created and that no resource describes. */
 function judgeLeftBehind(
   { ok, fault }: Check,
   { created }: InnerFacts,

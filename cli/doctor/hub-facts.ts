@@ -13,36 +13,42 @@ import type { LabelledEntity } from '../../operator/client/registries/entity-reg
 import { createdByOperator } from '../../operator/sync/config-entities/ownership-label';
 import { oneLine } from '../output';
 
-/** In the place of a fact that the hub was not asked for or did not tell; the reason is a sentence. */
+/** Replaces a fact that the hub was not asked for or did not tell. The reason is a sentence. */
 export interface NotKnown {
   readonly notKnown: string;
 }
 
-/** The state of a hub, as far as doctor judges it. */
+/** The facts about a hub that doctor judges. */
 export interface HubFacts {
   readonly core: Pick<CoreConfig, 'version' | 'state' | 'recovery_mode' | 'safe_mode'>;
   readonly isAdmin: boolean;
-  /** Milliseconds since the epoch by the hub's clock. */
+  /** Milliseconds since the epoch, by the hub's clock. */
   readonly time: number | NotKnown;
   readonly inner: InnerFacts | NotKnown;
 }
 
-/** What a hub that has loaded everything tells administrators alone. */
+/** The facts that a hub shows only to administrators, after it has loaded all components. */
 export interface InnerFacts {
   readonly components: readonly string[];
-  /** Undefined: the hub has not loaded its repairs. */
+  /** Undefined if the hub has not loaded the integration `repairs`. */
   readonly issues: readonly RepairIssue[] | undefined;
-  /** An address that the hub has banned since its start; undefined: none, or its notice was dismissed. */
+  /**
+   * An address that the hub has banned since its start; undefined if there is none, or its notification was
+   * dismissed.
+   */
   readonly bannedAddress?: string | undefined;
-  /** Undefined: a hub older than 2026.8 does not tell. */
+  /** Undefined for a hub older than 2026.8, which does not tell. */
   readonly trustsProxies?: boolean | undefined;
-  /** The proxy whose requests the hub has refused last, by its log. */
+  /** The proxy whose request the hub refused last, according to its log. */
   readonly refusedProxy?: string | NotKnown | undefined;
-  /** Objects with the label of the operator, which it has created. */
+  /** Objects with the label that the operator sets on those that it has created. */
   readonly created: readonly LabelledEntity[];
 }
 
-/** A request that only administrators may send counts as a failed login of others, which may end in a ban. */
+/**
+ * For users who are not administrators: the hub counts a request that only administrators may send as a
+ * failed login, which may lead to a ban.
+ */
 const NO_ADMINISTRATOR: NotKnown = { notKnown: 'Not asked: the hub tells it to administrators alone.' };
 const RECOVERY_MODE: NotKnown = { notKnown: 'Not asked: the hub has not loaded it in recovery mode.' };
 const NO_LOG: NotKnown = {
@@ -91,7 +97,7 @@ async function readInner(client: HubClient): Promise<InnerFacts> {
 async function timeOf({ rest }: HubClient): Promise<number | NotKnown> {
   const template = '{{ now().timestamp() }}';
   const answer = await rest.post('/api/template', { template }, { answer: templateText });
-  const time = Number(answer.trim() || NaN) * 1_000; // an empty text is 0 otherwise
+  const time = Number(answer.trim() || NaN) * 1_000; // an empty text would become 0 otherwise
   if (Number.isFinite(time)) return time;
   return { notKnown: `The hub answers its time with “${rest.redact(truncate(oneLine(answer), 80))}”.` };
 }

@@ -1,19 +1,24 @@
 import { readSettings, type Settings, SettingsRefused } from '../../operator/process/settings';
 import type { ClusterObject } from '../../operator/runtime/objects';
 
-/** The fields of a container of the operator that have its settings. */
+/** The fields of an operator's container that contain its settings. */
 export interface OperatorContainer {
   readonly args?: readonly string[];
   readonly env?: readonly { readonly name: string; readonly value?: string }[];
 }
 
-/** What a Deployment of the operator works on; undefined settings: they cannot be read, and it does not start. */
+/**
+ * The scope of an operator's Deployment. `settings` is undefined if they cannot be read: the operator then
+ * does not start.
+ */
 interface Installation {
   readonly namespace: string;
   readonly settings: Pick<Settings, 'leaseName' | 'watchNamespaces' | 'watchNamespaceSelector'> | undefined;
 }
 
-/** Values from elsewhere, such as the name of the pod, are no part of them. */
+/**
+ * Reads the settings from a Deployment. Values from other sources, such as the name of the pod, are ignored.
+ */
 export function installationOf({
   metadata: { namespace = '' },
   spec,
@@ -32,7 +37,9 @@ export function installationOf({
   }
 }
 
-/** Says that two installations work in the same namespaces; undefined: they do not, or they agree by one Lease. */
+/**
+ * A message that two installations reconcile the same namespaces; undefined if they do not, or share a Lease.
+ */
 export function sharedBy(first: Installation, second: Installation): string | undefined {
   const [one, other] = [first.settings, second.settings];
   if (!one || !other) return undefined;

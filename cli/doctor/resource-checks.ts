@@ -7,15 +7,15 @@ import { hubNameOf } from '../status/causes';
 import { stateOf } from '../status/state';
 import { about, type Finding } from './finding';
 
-/** Milliseconds after which a deletion counts as stuck; the operator waits less for a hub. */
+/** Milliseconds after which a deletion counts as stuck. The operator itself waits less for a hub. */
 const STUCK_DELETION = 5 * 60_000;
-/** Milliseconds in which the operator has reconciled a new resource. */
+/** Milliseconds within which the operator should have reconciled a new resource. */
 const FIRST_RECONCILE = 2 * 60_000;
 
-/** Resources that a finding names. */
+/** Most resources that a finding names. */
 const MOST_NAMES = 3;
 
-/** Resources whose Hub is missing, that are not deleted in the end, or that no operator reconciles. */
+/** Finds resources whose Hub does not exist, whose deletion is stuck, or that no operator reconciles. */
 export function checkResources(
   resources: ReadonlyMap<string, readonly CustomResource[]>,
   now: number,
@@ -33,14 +33,14 @@ export function checkResources(
   const findings = [
     ...ofEach.flatMap(({ own }) => own),
     ...all.filter(isMeant).flatMap(noticesOf),
-    ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // the check of includes says more
+    ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // has its own check
   ];
   return findings.length > 0
     ? findings
     : [about('resources', 'namespace').ok('Each resource has its Hub and is reconciled.')];
 }
 
-/** Resources that are not Ready, which is a fault where one has failed. */
+/** Reports resources that are not Ready; it is a fault if one of them has failed. */
 function unready(resources: readonly CustomResource[]): Finding[] {
   const states = resources
     .map((resource) => ({ resource, ...stateOf(resource) }))
@@ -56,7 +56,7 @@ function unready(resources: readonly CustomResource[]): Finding[] {
   return [verdict(`${count} not Ready: ${shown}.`, 'kubectl hub status says why, and what to do.')];
 }
 
-/** Parts of a Hub that are not set up, although it is Ready. */
+/** Reports parts of a Hub that are not set up although the Hub is Ready. */
 function noticesOf(resource: CustomResource): Finding[] {
   const { state, message } = stateOf(resource);
   if (resource.kind !== hubKind.kind || state !== 'Ready') return [];
@@ -67,7 +67,7 @@ function noticesOf(resource: CustomResource): Finding[] {
     : [about('parts', `Hub ${name}`).notice(oneLine(notices), 'Correct what the message names.')];
 }
 
-/** @param hubs undefined: the user may not list them */
+/** @param hubs names of the Hubs; undefined if the user may not list them */
 function findingsOf(resource: CustomResource, hubs: ReadonlySet<string> | undefined, now: number): Finding[] {
   const { kind, metadata } = resource;
   const subject = `${kind} ${metadata.name}`;

@@ -10,10 +10,10 @@ interface VolumeClaim extends ClusterObject {
   readonly status?: { readonly phase?: string };
 }
 
-/** Marks the class that claims without a class get. */
+/** Annotation of the default storage class, which claims without a class get. */
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** The volume of a hub is bound, or its storage class can make one. */
+/** Checks that the volume of a hub is bound, or that its storage class can provision one. */
 export async function checkStorage(cluster: Cluster, { metadata, spec }: Hub): Promise<Finding[]> {
   const { ok, fault } = about('storage class', `Hub ${metadata.name}`);
   if (spec.external) return [];

@@ -13,25 +13,28 @@ import { formatTable, oneLine, type OutputOptions, printResult, withOutput } fro
 import { type Devices, selectOf } from '../settings/device-select';
 import { selectOfEntity } from '../settings/entity-select';
 
-/** An entity of a hub, with what a resource needs to name it. */
+/** An entity of a hub, with everything that a resource needs to select it. */
 export interface ListedEntity {
   readonly entity: string;
-  /** Absent: it is called like its device. */
+  /** Absent if the entity has the name of its device. */
   readonly name?: string;
   readonly device?: string;
   readonly integration: string;
   readonly uniqueId: string;
-  /** The area of the entity, else that of its device. */
+  /** The area of the entity, or else of its device. */
   readonly area?: string;
   readonly disabled?: true;
   readonly hidden?: true;
-  /** For a HubEntity: by the unique id, unless that is another one after each set-up of the hub. */
+  /** Selector for a HubEntity. It has the unique id, unless that changes when the hub is set up again. */
   readonly select: object;
-  /** For a HubDevice; absent: the entity has no device, or nothing tells it apart from others. */
+  /**
+   * Selector for a HubDevice; absent if the entity has no device, or the device cannot be distinguished from
+   * others.
+   */
   readonly deviceSelect?: DeviceSelector;
 }
 
-/** Characters of a name in the table. A unique id is shown as a whole: it is copied. */
+/** Most characters of a name in the table. A unique id is not truncated, because users copy it. */
 const LONGEST_NAME = 40;
 
 export function entitiesCommand(context: CommandContext): Command {
@@ -59,7 +62,10 @@ export function entitiesCommand(context: CommandContext): Command {
   );
 }
 
-/** The HubIntegrations of a hub by the ids of their config entries; none where they may not be listed: they only narrow selectors. */
+/**
+ * The HubIntegrations of a hub by the ids of their config entries. If the user may not list them, the result
+ * is empty: they only make selectors more specific.
+ */
 async function integrationsOf(cluster: Cluster, hubName: string): Promise<ReadonlyMap<string, string>> {
   const listed = await cluster.list(resourceType(integration)).catch((error: unknown) => {
     if (isForbidden(error)) return [];
@@ -73,7 +79,10 @@ async function integrationsOf(cluster: Cluster, hubName: string): Promise<Readon
   );
 }
 
-/** In the order of their ids. @param integrations by the ids of their config entries @throws HubError */
+/**
+ * The entities in the order of their ids. @param integrations HubIntegrations by the ids of their config
+ * entries @throws HubError
+ */
 export async function listEntities(
   client: HubClient,
   integrations: Devices['integrations'],

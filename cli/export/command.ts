@@ -13,7 +13,7 @@ import { type Destination, destinationOf, withDestination } from './options';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
 
-/** Where a command finds its hub. */
+/** Options that select the hub of a command. */
 export interface HubOptions extends ClusterOptions {
   readonly hub?: string;
   readonly url?: string;
@@ -25,7 +25,7 @@ interface ExportOptions extends HubOptions, Destination {
   readonly config?: string;
 }
 
-/** The name of the Hub in the files when none is given. */
+/** Name of the Hub in the files if the user gives none. */
 const DEFAULT_NAME = 'my-home';
 
 export function exportCommand(context: CommandContext): Command {
@@ -122,7 +122,7 @@ interface Exported {
   readonly warnings: readonly Warning[];
   readonly kept: readonly KeptFile[];
   readonly others: readonly string[];
-  /** The name of the Hub in the files. */
+  /** Name of the Hub in the files. */
   readonly hub: string;
 }
 

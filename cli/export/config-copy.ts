@@ -6,16 +6,17 @@ import { syntaxMessage } from '../../operator/offline/syntax-messages';
 import { CommandError } from '../command-error';
 import { readText } from '../yaml/replace-file';
 
-/** The ids of the objects that the hub has in its own files: those that its API reads and changes. */
+/** The ids of the objects in the hub's own files, which its API can read and change. */
 export type IdsInFiles = Readonly<Partial<Record<ConfigEntityKind, ReadonlySet<string>>>>;
 
-/** Scenes have no id beside that of their entity. */
+/** Scenes are not included: they have no id other than that in the entity registry. */
 const KINDS = ['automation', 'script'] as const;
 
 /**
- * Reads the ids in a copy of the folder `/config` of a hub. The definitions come from the memory of the hub, which may be newer.
+ * Reads the ids in a copy of a hub's folder `/config`. The definitions themselves are read from the memory of
+ * the hub, which may be newer.
  *
- * @throws CommandError the folder has none of the files, or one is no YAML
+ * @throws CommandError the folder has none of the files, or one of them is not YAML
  */
 export async function idsInCopy(folder: string): Promise<IdsInFiles> {
   const found: Partial<Record<ConfigEntityKind, ReadonlySet<string>>> = {};
@@ -30,9 +31,12 @@ export async function idsInCopy(folder: string): Promise<IdsInFiles> {
   );
 }
 
-/** Automations have the field `id`, scripts a key. A number without quotes is an id that the API does not find. */
+/**
+ * The ids in a file: the field `id` of automations, the keys of scripts. A number without quotes is an id
+ * that the API cannot find.
+ */
 function idsIn(path: string, text: string): readonly string[] {
-  // Tags of Home Assistant, such as !input, are unknown to the reader, which warns of them.
+  // The reader does not know tags of Home Assistant, such as !input, and would warn of them.
   const { contents, errors } = parseDocument(text, { ...kubectlReading, logLevel: 'error' });
   const [error] = errors;
   if (error) throw new CommandError(`${path}: ${syntaxMessage(error)}`);

@@ -7,7 +7,7 @@ import type { HubClient } from '../../operator/client/hub-client';
 import { readLog } from '../../operator/client/setup/log-records';
 import { isMarker } from '../../operator/kinds/ids';
 
-/** An automation, scene or script of the hub's own file. */
+/** An automation, scene or script in the hub's own file. */
 export interface StoredEntity {
   readonly id: string;
   readonly entityId: string;
@@ -16,7 +16,7 @@ export interface StoredEntity {
 
 /** An object of the hub that no resource can describe. */
 export interface NotExpressed {
-  /** `automation.porch` */
+  /** Name of the object, such as `automation.porch`. */
   readonly object: string;
   /** Why the object is not exported, as a sentence. */
   readonly reason: string;
@@ -34,13 +34,13 @@ const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
 };
 
 /**
- * The hub parses its whole file for each object that is read from it: beyond this number, objects whose id the hub itself
- * has made are read from its memory.
+ * Most objects that are read from the hub's file, because the hub parses the whole file for each one. Beyond
+ * this number, objects whose id the hub itself generated are read from its memory.
  */
 const MOST_READ_FROM_FILE = 50;
-/** Ids that the hub gives: the milliseconds of the creation, or a random number in hexadecimal digits. */
+/** Ids that the hub generates: the milliseconds of the creation, or a random number in hexadecimal digits. */
 const ID_OF_HUB = /^(\d{13}|[0-9a-f]{32})$/;
-/** Requests in flight. */
+/** Number of concurrent requests. */
 const CONCURRENCY = 4;
 
 const OWN_YAML =
@@ -56,7 +56,7 @@ const UNREADABLE =
 /**
  * All automations, scenes or scripts of a hub, by id.
  *
- * @param inFile ids of which it is known that they are in the file of the hub
+ * @param inFile ids that are known to be in the hub's file
  * @throws HubError
  */
 export async function readEntities(
@@ -101,7 +101,7 @@ export async function readEntities(
   return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
 }
 
-/** Why the file does not have an entity that the registry has. */
+/** Why the file lacks an entity that the registry has. */
 function whyUnread(
   { restored }: Pick<IdsOfStates, 'restored'>,
   { entity_id: entityId, unique_id: id }: RegistryEntity,
@@ -110,7 +110,10 @@ function whyUnread(
   return /^\d+$/.test(id) && !entityId.startsWith('script.') ? UNQUOTED : OWN_YAML;
 }
 
-/** Objects of the file that no API shows, only the log of the hub. It has the newest errors alone. */
+/**
+ * Objects in the file that only the hub's log reports, and no API shows. The log keeps only the newest
+ * errors.
+ */
 async function loggedObjects(
   client: HubClient,
   kind: ConfigEntityKind,
@@ -120,7 +123,7 @@ async function loggedObjects(
   return [...doubles(texts, kind, stored), ...(kind === 'automation' ? withNumbersAsId(texts, stored) : [])];
 }
 
-/** Objects whose id another one of the file has. */
+/** Objects whose id is also the id of another object in the file. */
 const doubles = (
   texts: readonly string[],
   kind: ConfigEntityKind,
@@ -136,7 +139,10 @@ const doubles = (
       : [];
   });
 
-/** Automations that the hub does not load, since their id is no text. It keeps an error of one that was corrected since. */
+/**
+ * Automations that the hub does not load because their id is not a string. The log may also have errors about
+ * automations that were corrected since.
+ */
 const withNumbersAsId = (
   texts: readonly string[],
   stored: readonly StoredEntity[],
@@ -155,7 +161,7 @@ const withNumbersAsId = (
         };
   });
 
-/** The object in the file of the hub, which the hub may not be able to read. */
+/** Reads an object from the hub's file, which the hub itself may be unable to read. */
 async function readUnlessBroken(
   { entities }: HubClient,
   kind: ConfigEntityKind,
@@ -169,7 +175,10 @@ async function readUnlessBroken(
   }
 }
 
-/** The entity ids of those that need not be read from the file. A blueprint is expanded in memory. */
+/**
+ * The entity ids of objects that can be read from memory instead of the file. Objects that use a blueprint
+ * cannot, because it is expanded in memory.
+ */
 async function readableFromMemory(
   client: HubClient,
   kind: ConfigEntityKind,
@@ -186,7 +195,7 @@ async function readableFromMemory(
   return new Set(chosen.map(({ entity_id: entityId }) => entityId));
 }
 
-/** The entity ids of those that use a blueprint; undefined: the hub cannot tell. */
+/** The entity ids of objects that use a blueprint; undefined if the hub cannot tell. */
 async function usersOfBlueprints(
   { connection }: HubClient,
   domain: 'automation' | 'script',
@@ -206,9 +215,9 @@ async function usersOfBlueprints(
 }
 
 interface IdsOfStates {
-  /** The registry has no entities without an id. */
+  /** The ids of all entities with a state, including those without a unique id, which the registry lacks. */
   readonly all: readonly string[];
-  /** Entities that the registry has, and no YAML any more. */
+  /** Entities that are in the registry but no longer in any YAML file. */
   readonly restored: ReadonlySet<string>;
 }
 

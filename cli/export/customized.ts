@@ -4,21 +4,24 @@ import type { EntityRecord } from '../../operator/client/registries/entity-setti
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
 import type { Setting, Settings } from '../../operator/client/registries/settings';
 
-/** Facts of an entity beside its settings. */
+/** Facts about an entity that are not among its settings. */
 export type EntityFacts = Pick<RegistryEntity, 'hidden_by' | 'entity_category'>;
 
-/** By setting, such as `expose.alexa`: whether this assistant sees new entities of the kinds that are of use to it. */
+/** Whether an assistant sees new entities by default, by setting, such as `expose.alexa`. */
 export type ExposesNew = Readonly<Record<string, boolean>>;
 
 const isGiven = (value: Setting | undefined): boolean =>
   value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
 
-/** The settings of a device that a person may have changed. */
+/** The settings of a device that a user may have changed. */
 export function customizedDevice({ settings, disabledBy }: DeviceRecord): Settings {
   return given({ ...settings, disabled: disabledBy === 'user' ? true : null });
 }
 
-/** The settings of an entity that a person may have changed. The hub does not tell which ids of entities a person has chosen. */
+/**
+ * The settings of an entity that a user may have changed. The hub does not tell which entity ids a user has
+ * chosen.
+ */
 export function customizedEntity(
   entity: EntityRecord,
   facts: EntityFacts | undefined,
@@ -42,8 +45,9 @@ export function customizedEntity(
 const given = (settings: Settings): Settings =>
   Object.fromEntries(Object.entries(settings).filter(([, value]) => isGiven(value)));
 
-// The hub decides when it is first asked, and stores that like the choice of a person. Source: `DEFAULT_EXPOSED_…` and
-// `_is_default_exposed` in `homeassistant/components/homeassistant/exposed_entities.py`.
+// The hub decides whether an entity is exposed when it is first asked, and stores the decision like a user's
+// choice. Source: `DEFAULT_EXPOSED_…` and `_is_default_exposed` in
+// `homeassistant/components/homeassistant/exposed_entities.py`.
 
 const EXPOSED_DOMAINS: ReadonlySet<string> = new Set([
   'climate',
@@ -74,8 +78,8 @@ const EXPOSED_DEVICE_CLASSES: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /**
- * Whether a new hub stores this value without being told. That hub may decide before or after the entity is hidden and has its
- * device class, so both decisions have to be this one.
+ * Whether a new hub stores this value on its own. The hub may decide before or after the entity is hidden or
+ * gets its device class, so both decisions must equal the value.
  */
 function isByHub(
   value: boolean,

@@ -16,20 +16,20 @@ import type { Described } from './resources';
 
 /** A file of an export. */
 export interface ExportedFile {
-  /** Below the folder of the export: `automations/porch.yaml`. */
+  /** Path below the folder of the export, such as `automations/porch.yaml`. */
   readonly path: string;
   readonly text: string;
   readonly object: string;
   readonly kind: string;
   readonly name: string;
-  /** A file of the hub, which no reader of resources reads. */
+  /** True for a file of the hub that is not a manifest. */
   readonly isRaw?: true;
 }
 
-/** Something that a person should know of a file before it is published. */
+/** A fact about a file that the user should know before the file is published. */
 export interface Warning {
   readonly path: string;
-  /** The message for the user, as a sentence. */
+  /** The warning, as a sentence. */
   readonly message: string;
 }
 
@@ -39,12 +39,12 @@ interface CheckedFiles {
   readonly notExpressed: readonly NotExpressed[];
 }
 
-/** `HubAutomation` → `automations` */
+/** The folder of a kind, such as `automations` for `hubautomations`. */
 const folderOf = (plural: string): string => plural.replace(/^hub(?=.)/, '');
 
 /**
- * The files of the resources that the operator would accept. The others are named with the reason: a value that looks like a
- * secret, or the finding of `validate`.
+ * The files for the resources that the operator would accept. Other resources are listed with the reason: a
+ * value that looks like a secret, or a finding of `validate`.
  */
 export async function filesOf(described: readonly Described[]): Promise<CheckedFiles> {
   const notExpressed: NotExpressed[] = [];
@@ -76,7 +76,7 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
   const errors = new Map(
     findings
       .filter(({ severity }) => severity === 'error')
-      .reverse() // the first one of each file counts
+      .reverse() // the map keeps the last value, so the first error of each file wins
       .map(({ file, field, message }) => [file, field === undefined ? message : `${field}: ${message}`]),
   );
   const files = candidates.flatMap(({ manifest: _, ...file }) => {
@@ -92,7 +92,7 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
 const WEBHOOK =
   ' is a secret: who knows it can trigger the automation. Keep the file where only people of the house read it.';
 
-/** Why a resource must not be written, regardless of the rules of its kind. */
+/** Why a resource must not be written, regardless of the rules of its kind; undefined if it may be. */
 function unfit({ spec }: Described['resource']): string | undefined {
   const secrets = likelySecrets(spec, ['spec']);
   if (secrets.length > 0)
@@ -103,7 +103,10 @@ function unfit({ spec }: Described['resource']): string | undefined {
   return undefined;
 }
 
-/** A large float is a whole number, too: the API server writes both alike, and the operator refuses them. */
+/**
+ * Paths of unsafe numbers. Large floats are included, because the API server writes them like integers, and
+ * the operator refuses those.
+ */
 function unsafeNumbers(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => unsafeNumbers(item, `${path}[${index}]`));
   if (isObject(value))
@@ -124,17 +127,20 @@ function textOf(resource: Described['resource']): string | { readonly problem: s
   }
 }
 
-/** A file that an export did not write, and why: a sentence. */
+/** A file that an export did not write, with the reason as a sentence. */
 export interface KeptFile {
   readonly path: string;
   readonly reason: string;
 }
 
-/** What became of the files of an export. */
+/** The result of writing the files of an export. */
 interface WrittenFiles {
   readonly written: readonly ExportedFile[];
   readonly kept: readonly KeptFile[];
-  /** YAML files in the same folders that this export has no object for, such as those of objects that were removed. */
+  /**
+   * YAML files in the same folders for which this export has no object, for example because the object was
+   * removed.
+   */
   readonly others: readonly string[];
 }
 
@@ -142,10 +148,10 @@ const OTHER_CONTENT =
   'It is there with another content. Compare it with an export into another folder, take fields over with kubectl hub pull, or replace all such files with --force.';
 
 /**
- * Writes the files below the folder. One that is there with the same object stays as it is, with the comments of a person. One with
- * another content stays, too, unless it is to be replaced.
+ * Writes the files below the folder. An existing file with an equal object is not changed, so that comments
+ * are kept. A file with other content is kept too, unless `isReplaced` is set.
  *
- * @param texts reads the files that are there
+ * @param texts reads the existing files
  * @throws CommandError a link leads out of the folder, or a file cannot be written
  */
 export async function writeFiles(
@@ -182,7 +188,7 @@ export async function writeFiles(
   return { written: files.filter(({ path }) => !left.has(path)), kept, others };
 }
 
-/** `a/b` has the folders `.`, `a` and `a/b`. */
+/** All folders on the way to a path: `.`, `a` and `a/b` for `a/b`. */
 const wayTo = (folder: string): readonly string[] =>
   folder === '.' ? ['.'] : [...wayTo(dirname(folder)), folder];
 
@@ -197,7 +203,10 @@ async function makeFolder(path: string): Promise<void> {
   throw new CommandError(`${path} is a symbolic link, which is not followed: replace it by a folder`);
 }
 
-/** Node's own way with parents never ends where a file system has no place for a new folder, such as `/proc`. */
+/**
+ * Creates a folder and its parents. The recursive `mkdir` of Node.js never ends where a file system permits
+ * no new folder, such as `/proc`.
+ */
 async function makeFolders(path: string): Promise<void> {
   const isThere = (each: string) =>
     lstat(each).then(

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 
-/** Names of resources that a person can read; the longest that also fits as the value of a label. */
+/** Longest name of a resource, which is also the limit for the value of a label. */
 const LONGEST = 63;
 
-/** Gives each object a name from its alias, else from its id. The same objects in the same order get the same names. */
+/**
+ * Gives each object a name from its alias, or else from its id. Equal objects in equal order get equal names.
+ */
 export class Names {
   private readonly taken = new Set<string>();
 
@@ -19,7 +21,10 @@ export class Names {
   }
 }
 
-/** `Küche: Licht an!` is `kuche-licht-an`; empty where no Latin letter or digit is left. */
+/**
+ * Converts a text to a name: `Küche: Licht an!` becomes `kuche-licht-an`. The result is empty if the text has
+ * no Latin letter or digit.
+ */
 export function slugOf(text: string): string {
   return text
     .normalize('NFKD')

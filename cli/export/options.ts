@@ -8,13 +8,15 @@ interface Given {
   readonly format?: OutputFormat;
 }
 
-/** The folder for the files and the form of the report. */
+/** The folder for the files, and the format of the report. */
 export interface Destination {
   readonly output: string;
   readonly format: OutputFormat;
 }
 
-/** The former options are understood for one release: `-o` for the folder, and `--format`. */
+/**
+ * Adds the options. The former ones are accepted for one more release: `-o` for the folder, and `--format`.
+ */
 export function withDestination(command: Command): Command {
   const form = new Option('-o, --output <format>', 'form of the report').choices(outputFormats);
   return command

@@ -9,10 +9,10 @@ import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
 import type { HubSettings } from './settings';
 
-/** `floors, labels, …` */
+/** Names of the registries for help texts: `floors, labels, …`. */
 export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
 
-/** Reads all that can be exported. It writes nothing. @throws HubError */
+/** Reads everything that can be exported, without writing to the hub. @throws HubError */
 export async function readHub(
   client: HubClient,
   clock: Clock,
@@ -46,7 +46,10 @@ export async function readHub(
   };
 }
 
-/** The hub parses its whole file for each object with an id that a person has given, unless a copy of the file tells these ids. */
+/**
+ * The remaining time, for the progress display. Reading takes long because the hub parses its whole file for
+ * each object with an id that a user chose, unless a copy of the file provides these ids.
+ */
 export function remaining(milliseconds: number): string {
   const seconds = Math.round(milliseconds / 1_000);
   if (seconds < 20) return '';
@@ -60,7 +63,7 @@ async function readRegistry(
   try {
     return [...(await registries[type].entries()).values()];
   } catch (error) {
-    if (isUnknownCommand(error)) return []; // a hub of a version without this registry
+    if (isUnknownCommand(error)) return []; // this version of the hub lacks the registry
     throw error;
   }
 }
@@ -84,7 +87,7 @@ async function exposesNewTo(connection: HubClient['connection'], assistant: stri
   try {
     return (await connection.command(command, { assistant })).expose_new;
   } catch (error) {
-    if (isUnknownCommand(error)) return false; // a hub of a version without this setting
+    if (isUnknownCommand(error)) return false; // this version of the hub lacks the setting
     throw error;
   }
 }

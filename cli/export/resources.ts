@@ -16,12 +16,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** A resource that describes an object of a hub, before it is checked. */
 export interface Described {
-  /** The object in the words of the hub: `automation.porch`, `floor ground`. */
+  /** Name of the object in the hub, such as `automation.porch` or `floor ground`. */
   readonly object: string;
   readonly definition: KindDefinition;
-  /** The file below the folder of the export. Absent: named after the resource, in the folder of its kind. */
+  /**
+   * Path of the file below the folder of the export. Default: the folder of the kind, and the name of the
+   * resource.
+   */
   readonly path?: string;
-  /** A sentence that a person should know before the file is published. */
+  /** A warning to read before the file is published, as a sentence. */
   readonly warning?: string;
   readonly resource: {
     readonly apiVersion: string;
@@ -31,16 +34,19 @@ export interface Described {
   };
 }
 
-/** All that a hub has of the kinds that can be exported. */
+/** All objects of a hub that can be exported. */
 export interface HubContent {
   readonly entities: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
   readonly entries: Readonly<Record<RegistryType, readonly RegistryRecord[]>>;
   readonly integrations: readonly ConfigEntry[];
-  /** Absent: of files of the hub, which do not have them. */
+  /** Absent if the source is files of the hub, which do not contain settings. */
   readonly settings?: HubSettings;
 }
 
-/** Labels with which the operator marks objects: it makes them by itself. */
+/**
+ * Labels with which the operator marks objects. They are not exported, because the operator creates them
+ * itself.
+ */
 const OWN_LABELS = ['Managed by Hub Operator', 'Adopted by Hub Operator'];
 
 const ENTITY_KINDS: Readonly<
@@ -54,13 +60,16 @@ const ENTITY_KINDS: Readonly<
   script: { definition: script, specOf: ({ payload, id }) => scriptSpecOf(payload, id) },
 };
 
-/** `light_2` comes before `light_10`: of objects with one alias, that of the entity without a number has the name without one. */
+/**
+ * Sorts `light_2` before `light_10`: of several objects with one alias, the one without a number in its
+ * entity id gets the name without a number.
+ */
 const byNumber = new Intl.Collator('en', { numeric: true });
 
-/** Sources of config entries that no person or configuration made. */
+/** Sources of config entries that neither a user nor the configuration created. */
 const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 
-/** The resources for the content of a hub, named after their aliases, in the order of kinds and ids. */
+/** The resources for the content of a hub, named after aliases, in the order of kinds and ids. */
 export function describe(
   hub: string,
   { entities, entries, integrations, settings }: HubContent,
@@ -100,7 +109,7 @@ export function describe(
 
 const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type}_id`] as string;
 
-/** The name of an entry that files may refer to. */
+/** The name of a registry entry, if files may refer to it. */
 const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
   entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
 
@@ -136,7 +145,7 @@ function describeIntegrations(
 ): {
   readonly described: readonly Described[];
   readonly notExpressed: readonly NotExpressed[];
-  /** The names of the resources, by the ids of the entries. */
+  /** Names of the resources by the ids of the entries. */
   readonly names: ReadonlyMap<string, string>;
 } {
   const names = new Names();

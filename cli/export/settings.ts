@@ -18,17 +18,20 @@ import { Names } from './names';
 export interface HubSettings {
   readonly entities: readonly EntityRecord[];
   readonly devices: readonly DeviceRecord[];
-  /** By entity id. */
+  /** Facts by entity id. */
   readonly facts: ReadonlyMap<string, EntityFacts>;
   readonly exposesNew: ExposesNew;
 }
 
-/** The parts of an export that settings refer to. */
+/** Parts of an export to which settings refer. */
 interface Surroundings {
   readonly integrations: readonly ConfigEntry[];
   /** Names of HubIntegrations by the ids of their config entries. */
   readonly names: ReadonlyMap<string, string>;
-  /** The name of an area or a label; undefined: the operator makes it by itself, or it is gone. */
+  /**
+   * The name of an area or a label; undefined if the operator itself created the label, or the entry no
+   * longer exists.
+   */
   readonly nameOf: (type: string, id: string) => string | undefined;
 }
 
@@ -48,8 +51,8 @@ const BY_ENTITY_ID =
   'The entity is selected by its id, since its unique id is another one after a new set-up of the hub: look then whether the id is that of the same entity.';
 
 /**
- * The settings that a person may have changed. The files of the entities of a device are beside the file of the device: `devices/lamp.yaml`,
- * `devices/lamp.light-bed.yaml`.
+ * The settings that a user may have changed. The files for the entities of a device are next to the file for
+ * the device: `devices/lamp.yaml`, `devices/lamp.light-bed.yaml`.
  */
 export function describeSettings(
   { entities, devices, facts, exposesNew }: HubSettings,
@@ -116,11 +119,11 @@ const nameOfDevice = ({ settings, originalName, id }: DeviceRecord): string =>
 
 type Select = DeviceSelector | undefined;
 
-/** Ids that the hub draws decide no order. */
+/** Key by which devices are sorted. It does not use random ids, so that the order is reproducible. */
 const sortKey = ({ device, select }: { readonly device: DeviceRecord; readonly select: Select }): string =>
   JSON.stringify([device.originalName, select ?? null]);
 
-/** The names of the files of devices. */
+/** Chooses the names of the files for devices. */
 class DeviceFiles {
   private readonly names = new Names();
   private readonly byDevice = new Map<string, { readonly name: string; readonly select: Select }>();

@@ -16,7 +16,7 @@ import { CommandError } from '../command-error';
 import { silentLog } from './silent-log';
 import { forwardPort } from './port-forward';
 
-/** A hub that a command talks to. */
+/** A connection of a command to a hub. */
 export interface OpenHub {
   readonly client: HubClient;
   close(): void;
@@ -27,9 +27,10 @@ interface Secret extends ClusterObject {
 }
 
 /**
- * Opens the hub of a Hub resource with the token of its Secret. The pod of a hub in the cluster is reached by a port that
- * kubectl forwards through the API server, whose certificate is checked: the name of a Service says nothing outside of
- * its cluster, where any name server may lead it to a stranger, and a stranger can answer like a hub.
+ * Opens the hub of a Hub resource with the token from its Secret. A hub in the cluster is reached through a
+ * port that kubectl forwards through the API server, whose certificate is checked. The name of its Service
+ * would not be safe: outside of the cluster, any name server may resolve it to another machine, which could
+ * imitate a hub.
  *
  * @throws CommandError, HubError
  */
@@ -60,7 +61,7 @@ export async function openHub(cluster: Cluster, name: string, clock: Clock): Pro
   }
 }
 
-/** Opens a hub by its address and a file with a long-lived token. @throws CommandError, HubError */
+/** Opens a hub by its URL, with a long-lived token from a file. @throws CommandError, HubError */
 export async function openUrl(url: string, tokenFile: string, clock: Clock): Promise<OpenHub> {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new CommandError(`${url} is no address of a hub: write it like http://192.168.1.10:8123`);
@@ -70,11 +71,14 @@ export async function openUrl(url: string, tokenFile: string, clock: Clock): Pro
   return openClient({ url: new URL(url).origin, token: token.trim() }, clock, []);
 }
 
-/** The hubs of a sandbox are programs of this machine: no network and no name server is between. */
+/**
+ * Whether a URL leads to this machine. The hubs of a sandbox are local processes, so that no network and no
+ * name server is involved.
+ */
 const isOfThisMachine = (url: string): boolean =>
   URL.canParse(url) && /^(127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname);
 
-/** A client of a hub that has answered, without having been sent the token. @throws HubError */
+/** A client of a server that was verified to be a hub before the token is sent. @throws HubError */
 async function openClient(access: HubAccess, clock: Clock, secrets: readonly string[]): Promise<OpenHub> {
   const client = new HubClient({ ...access, clock, log: silentLog, secrets });
   try {
@@ -86,7 +90,7 @@ async function openClient(access: HubAccess, clock: Clock, secrets: readonly str
   }
 }
 
-/** @param tried the failure of another way */
+/** @param tried description of a previous attempt that failed */
 async function openForwarded(
   cluster: Cluster,
   name: string,

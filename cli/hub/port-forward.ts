@@ -4,19 +4,19 @@ import type { Cluster } from '../cluster';
 import { CommandError } from '../command-error';
 import { oneLine } from '../output';
 
-/** A port of this machine that leads to a Service. */
+/** A local port that leads to a Service. */
 interface ForwardedPort {
   readonly url: string;
   close(): void;
 }
 
-/** There is no way to the hub of a Hub: nothing was sent to it. */
+/** There is no route to the hub of a Hub: nothing was sent to the hub. */
 export class NoWayToHub extends CommandError {}
 
 /**
- * Has kubectl forward a free port to a pod of a Service; it ends with this process.
+ * Runs kubectl to forward a free local port to a pod of a Service, until this process ends.
  *
- * @param tried the failure of another way
+ * @param tried description of a previous attempt that failed
  * @throws NoWayToHub
  */
 export async function forwardPort(

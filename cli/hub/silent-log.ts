@@ -2,7 +2,9 @@ import type { Logger } from '../../operator/base/log';
 
 const ignore = (): void => undefined;
 
-/** The client of a hub logs its retries; a command shows the result alone. */
+/**
+ * A logger that drops everything: the client of a hub logs its retries, but a command prints only its result.
+ */
 export const silentLog: Logger = {
   debug: ignore,
   info: ignore,

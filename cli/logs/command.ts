@@ -22,7 +22,7 @@ interface LogsOptions extends OutputOptions {
   readonly system?: true;
 }
 
-/** The hub's container in its pod. */
+/** Name of the hub's container in its pod. */
 const CONTAINER = 'hub';
 
 export function logsCommand(context: CommandContext): Command {

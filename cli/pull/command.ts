@@ -26,7 +26,7 @@ interface PullOptions extends OutputOptions {
   readonly write?: string;
 }
 
-/** kubectl keeps the former manifest there. */
+/** Annotation in which kubectl stores the last applied manifest. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 const children = kinds.filter(({ kind }) => kind !== hubKind.kind);
@@ -52,7 +52,7 @@ export function pullCommand(context: CommandContext): Command {
           .filter((each) => hubNameOf(each) === hubNameOf(resource));
         const file = write === undefined ? undefined : await fileWith(write);
         await withTexts(clock, async (texts) => {
-          // The file may be older than the cluster, or edited since.
+          // The file may be older than the cluster, or edited since the last apply.
           const compared = file
             ? await resourceInFile(texts, file, definition, resource)
             : { ...resource, kind: definition.kind };
@@ -122,7 +122,7 @@ function refuseSecrets(fields: PulledFields): void {
     );
 }
 
-/** Changes the file. @returns a line for people */
+/** Changes the file. @returns a line for the user */
 async function change(texts: BoundedTasks, given: FileFields): Promise<string> {
   const { file: path, text, kind, name, fields } = given;
   const names = Object.keys(fields);
@@ -132,7 +132,7 @@ async function change(texts: BoundedTasks, given: FileFields): Promise<string> {
   return `${kind} ${name}: ${names.join(', ')} changed in ${path}`;
 }
 
-/** The resource as a person would write it: without status and the defaults of the API server. */
+/** The resource as a user would write it: without status and without the API server's defaults. */
 function pulled(resource: CustomResource, kind: string, fields: PulledFields): object {
   const { properties = {} } = kindsByName.get(kind)!.spec;
   const spec = Object.entries({ ...resource.spec, ...fields }).filter(
@@ -140,7 +140,7 @@ function pulled(resource: CustomResource, kind: string, fields: PulledFields): o
       value !== undefined && (name in fields || !isDeepStrictEqual(value, properties[name]?.default)),
   );
   const { labels, annotations = {}, name } = resource.metadata;
-  // What kubectl and `kubectl hub sync` have written is no content of a file.
+  // Annotations of kubectl and `kubectl hub sync` do not belong in a file.
   const { [LAST_APPLIED]: _, [userAnnotations.reconcileAt]: __, ...ownAnnotations } = annotations;
   return {
     apiVersion: resource.apiVersion,

@@ -14,12 +14,12 @@ export interface FileFields {
   readonly text: string;
   readonly kind: string;
   readonly name: string;
-  /** The namespace of the resource; absent: that of the file counts, and may be any. */
+  /** The namespace of the resource; absent if any namespace in the file matches. */
   readonly namespace?: string | undefined;
   readonly fields: PulledFields;
 }
 
-/** @throws CommandError the text has no such resource, is no YAML, or costs more than its length allows */
+/** @throws CommandError the text lacks the resource, is not YAML, or costs more than its length allows */
 export async function withFieldsBounded(texts: BoundedTasks, given: FileFields): Promise<string> {
   const read = await runTwice(texts, withFieldsTask, given, '');
   if (read.type === 'ended')
@@ -46,9 +46,9 @@ function attempt(given: FileFields): { text: string } | { problem: string } {
 }
 
 /**
- * The text of a file with other values for fields of the spec of one of its resources.
+ * The text of a file in which some fields of the spec of one resource have new values.
  *
- * @throws CommandError the text has no such resource, or is no YAML
+ * @throws CommandError the text lacks the resource, or is not YAML
  */
 export function withFields(given: FileFields): string {
   const { file, text, fields } = given;

@@ -11,8 +11,8 @@ import type { StoredObjects } from '../diff/stored-objects';
 import { findEntry } from '../settings/borrowed';
 
 /**
- * The settings of an entity or a device that the hub has otherwise. Of labels and aliases, which are merged, those that the hub has
- * not any more leave the spec.
+ * The settings of an entity or a device that differ in the hub. From labels and aliases, which are merged
+ * with those in the hub, the ones that the hub no longer has are removed.
  */
 export async function pulledSettings(
   type: BorrowedType,
@@ -26,7 +26,7 @@ export async function pulledSettings(
   if ('why' in found) throw new CommandError(`${resource.kind} ${resource.metadata.name}: ${found.why}`);
   const { settings } = found.record;
   const references = await referencesOf(type, resource, others, stored);
-  // What a missing area or label stands for is not known: the value in the hub counts.
+  // If an area or label does not exist, its id is unknown, and the value in the hub is used.
   const ids = 'ids' in references ? references.ids : {};
   const declared = declaredSettings(type, spec, ids);
   const changed = settingsDiff(settings, declared, {}).map(({ field }) => field);

@@ -18,11 +18,11 @@ import { pulledSettings } from './pulled-settings';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of a spec that the hub has otherwise, with its values; undefined: the field goes. */
+/** The fields of a spec that differ in the hub, with the hub's values; undefined removes the field. */
 export type PulledFields = Readonly<Record<string, unknown>>;
 
 /**
- * The fields of a resource that were changed in its hub, by the decisions of the operator.
+ * The fields of a resource that were changed in its hub, determined with the operator's own comparison.
  *
  * @param resources all resources of the same hub
  * @throws CommandError the hub has no such object, or its API does not show it
@@ -38,7 +38,7 @@ export async function pulledFields(
     const id = entityType.id(child);
     const found = await stored.entity(entityType.type, id);
     if (!found) throw missing(`${entityType.type} ${id}`);
-    // Whether the operator would correct it does not matter here.
+    // With an empty status, all differences are found, whether or not the operator would correct them.
     const asked = { ...child, status: {} };
     const { fields } = await configEntityChange(entityType, asked, stored);
     const specs = { automation: automationSpecOf, scene: sceneSpecOf, script: scriptSpecOf };
@@ -59,7 +59,7 @@ export async function pulledFields(
 const missing = (object: string): CommandError =>
   new CommandError(`the hub has no ${object}: it was removed there, or not made yet`);
 
-/** `max_exceeded` is `maxExceeded` in the spec. */
+/** Converts a name of the hub's YAML to that of the spec: `max_exceeded` becomes `maxExceeded`. */
 const camelCase = (field: string): string =>
   field.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 

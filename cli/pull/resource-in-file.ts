@@ -8,14 +8,14 @@ import { readManifestsWithin } from '../../operator/offline/manifests';
 import { checkSchema } from '../../operator/offline/schema';
 import { CommandError } from '../command-error';
 
-/** Fields that say which object of which hub a resource is for. */
+/** Fields that determine the hub and the object of a resource. */
 const IDENTITY = ['hubRef', 'id', 'hubId', 'select'] as const;
 
 /**
- * The resource with the spec that a file has, and the defaults of the API server.
+ * The resource with the spec from a file, and the defaults of the API server.
  *
- * @param resource of the cluster
- * @throws CommandError the file does not have it, has it for another object, or has it with a mistake
+ * @param resource the resource in the cluster
+ * @throws CommandError the file lacks the resource, has it for another object, or has an invalid spec
  */
 export async function resourceInFile(
   texts: BoundedTasks,

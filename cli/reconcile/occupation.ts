@@ -3,7 +3,7 @@ import type { HubClient } from '../../operator/client/hub-client';
 import { isBackupRunning } from '../../operator/client/setup/backup';
 import { getCoreState } from '../../operator/client/setup/core';
 
-/** Work of a hub that a restart would end. */
+/** An operation of a hub that a restart would interrupt. */
 export type Occupation = 'migration' | 'backup';
 
 /** @throws HubError */
@@ -15,7 +15,7 @@ export async function readOccupation({
   try {
     return (await isBackupRunning(connection)) ? 'backup' : undefined;
   } catch (error) {
-    if (isUnknownCommand(error)) return undefined; // the hub has not loaded its backups
+    if (isUnknownCommand(error)) return undefined; // the hub has not loaded the integration `backup`
     throw error;
   }
 }

@@ -19,9 +19,9 @@ import type { Occupation } from './occupation';
 import { addState, describeState, waitFor, type WaitOptions, withWait } from './wait';
 import { stateOf } from '../status/state';
 
-/** As `kubectl rollout restart`; the operator leaves it on the pod template. */
+/** Annotation that `kubectl rollout restart` sets. The operator keeps it on the pod template. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
-/** Milliseconds between two questions to a hub that restarts. */
+/** Milliseconds between two checks whether a hub has restarted. */
 const POLL_INTERVAL = 2_000;
 
 interface RestartOptions extends WaitOptions {
@@ -89,7 +89,10 @@ async function reportReady(
   return addState(results, resource, definition);
 }
 
-/** A hub that does not answer may be at such work as well. @throws CommandError */
+/**
+ * Refuses a restart during an operation that it would interrupt. A hub that does not answer may be in such an
+ * operation too. @throws CommandError
+ */
 async function refuseWhileOccupied(
   cluster: Cluster,
   { environment: { readOccupation } }: CommandContext,
@@ -149,7 +152,7 @@ async function restartExternal(
       );
     const before = await hubStartId(connection);
     await callService(rest, 'homeassistant', 'restart').catch((error: unknown) => {
-      if (!(error instanceof HubError)) throw error; // its answer may be lost when it goes down
+      if (!(error instanceof HubError)) throw error; // the answer may be lost when the hub stops
     });
     const end = clock.monotonic() + timeout;
     while (wait && !(await hasRestarted(hub, before))) {

@@ -46,7 +46,7 @@ interface Given {
   readonly results: Results;
 }
 
-/** False: a resource that is not Ready after it was resumed. */
+/** @returns false if a resource is not Ready after it was resumed */
 async function apply(
   cluster: Cluster,
   { environment }: CommandContext,

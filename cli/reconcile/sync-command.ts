@@ -44,14 +44,14 @@ export function syncCommand(context: CommandContext): Command {
   );
 }
 
-/** What `status` shows of the Hubs, in the place of a line for each resource. */
+/** Prints the trees of `status` for the Hubs, instead of a line for each resource. */
 async function printTrees(cluster: Cluster, terminal: Terminal, targets: readonly Target[]): Promise<void> {
   const hubs = targets.filter(({ definition }) => definition.kind === hub.kind).map(({ name }) => name);
   const trees = (await readTrees(cluster)).filter(({ name }) => hubs.includes(name));
   terminal.print(renderTrees(trees, (style, text) => terminal.paint(style, text), terminal.width));
 }
 
-/** False: the resource is not Ready. */
+/** @returns false if the resource is not Ready */
 async function sync(
   cluster: Cluster,
   { environment }: CommandContext,
@@ -71,7 +71,7 @@ async function sync(
     return true;
   }
   const resource = await waitFor(cluster, environment, definition, name, timeout, (each) => {
-    // A later request has replaced this one: the operator handles both with it.
+    // A later request may have replaced this one. The operator then handles both at once.
     const last = each.metadata.annotations?.[userAnnotations.reconcileAt] ?? requested;
     if (each.status?.lastHandledReconcileAt !== last) return 'waiting for the operator';
     return stateOf(each).state === 'Progressing' ? describeState(each) : true;

@@ -9,7 +9,7 @@ import { exitCodes } from '../exit-codes';
 import { oneLine, type OutputOptions, type Results, withOutput } from '../output';
 import { stateOf } from '../status/state';
 
-/** Milliseconds between two reads of a resource that is waited for. */
+/** Milliseconds between two reads while waiting for a resource. */
 const INTERVAL = 1_000;
 
 export interface WaitOptions extends OutputOptions {
@@ -26,13 +26,13 @@ export function withWait(command: Command): Command {
   );
 }
 
-/** True: the resource is as expected; else the missing part in a few words. */
+/** True if the resource is as expected, or else a few words about the missing part. */
 export type Expectation = (resource: CustomResource) => true | string;
 
 /**
- * Reads a resource again and again until it is as expected.
+ * Reads a resource repeatedly until it is as expected.
  *
- * @throws CommandError with exit code 1 when the time is over, with the last state
+ * @throws CommandError after the timeout, with exit code 1 and the last state
  */
 export async function waitFor(
   cluster: Cluster,
@@ -58,7 +58,7 @@ export async function waitFor(
   }
 }
 
-/** Adds the state of a resource, in which a wait has ended. @returns whether it is Ready */
+/** Adds the final state of a resource after a wait. @returns whether it is Ready */
 export function addState(results: Results, resource: CustomResource, { kind }: KindDefinition): boolean {
   const { name } = resource.metadata;
   const state = stateOf(resource);
@@ -66,7 +66,7 @@ export function addState(results: Results, resource: CustomResource, { kind }: K
   return state.state === 'Ready';
 }
 
-/** The state of a resource in a few words. */
+/** Describes the state of a resource in a few words. */
 export function describeState(resource: CustomResource): string {
   const { state, reason, message } = stateOf(resource);
   return [reason ?? state, message].filter((part) => part !== undefined).join(': ');

@@ -16,22 +16,22 @@ const borrowedTypes: readonly BorrowedType[] = [devices, entities];
 export const borrowedTypeOf = (kind: string): BorrowedType | undefined =>
   borrowedTypes.find(({ definition }) => definition.kind === kind);
 
-/** The entity or device that a resource has settings for. */
+/** The entity or device whose settings a resource describes. */
 interface FoundEntry {
   readonly record: Configurable;
   readonly all: SettingsEntries<Configurable>;
   readonly lookup: Lookup;
-  /** Another resource that has it. */
+  /** Another resource that already has the entry; undefined if there is none. */
   readonly owner?: Borrower;
 }
 
-/** Why there is none, as a sentence. `isFinal`: only a change of the resource helps. */
+/** Why no entry was found, as a sentence. `isFinal` is true if only a change of the resource can help. */
 interface NotFound {
   readonly why: string;
   readonly isFinal: boolean;
 }
 
-/** The entry that the operator would find for a resource. `others`: all resources of the same hub. */
+/** The entry that the operator would find for a resource. @param others all resources of the same hub */
 export async function findEntry(
   type: BorrowedType,
   resource: Borrower,
@@ -73,7 +73,7 @@ async function lookupOf(
   };
 }
 
-/** Another resource that has the entry. */
+/** Another resource that already has the entry; undefined if there is none. */
 function ownerOf(
   type: BorrowedType,
   resource: Borrower,

@@ -2,23 +2,25 @@ import type { DeviceRecord } from '../../operator/client/registries/device-setti
 import { type DeviceSelector, selectDevices } from '../../operator/sync/registry/borrowed/devices';
 import type { Lookup } from '../../operator/sync/registry/borrowed/borrowed-type';
 
-/** The parts of a hub among which a selector must fit one device alone. */
+/** The devices of a hub, among which a selector must match exactly one, with data for judging their ids. */
 export interface Devices {
   readonly all: readonly DeviceRecord[];
-  /** Ids that the hub has drawn: they are others after its next set-up. */
+  /** Random ids of the hub, which change when the hub is set up again. */
   readonly drawnIds: readonly string[];
-  /** The HubIntegrations by the ids of their config entries. */
+  /** Names of the HubIntegrations by the ids of their config entries. */
   readonly integrations: ReadonlyMap<string, string>;
 }
 
-/** Ids of config entries and their parts. */
+/** Pattern of the ids of config entries and subentries. */
 const ULID = /(?<![0-9A-Za-z])01[0-9A-HJKMNP-TV-Z]{24}(?![0-9A-Za-z])/;
 
-/** Whether a text has an id that the hub has drawn. */
+/** Whether a text contains a random id of the hub. */
 export const isDrawn = ({ drawnIds }: Pick<Devices, 'drawnIds'>, text: string): boolean =>
   ULID.test(text) || drawnIds.some((id) => text.includes(id));
 
-/** The selector that fits this device alone, and does so after a new set-up of the hub; undefined: there is none. */
+/**
+ * A selector that matches only this device, also after the hub is set up again; undefined if there is none.
+ */
 export function selectOf(device: DeviceRecord, devices: Devices): DeviceSelector | undefined {
   const own = candidates(device, devices);
   const integrationRefs = device.configEntryIds.flatMap((id) => {
@@ -44,12 +46,12 @@ function candidates(device: DeviceRecord, devices: Devices): readonly DeviceSele
   ];
 }
 
-/** As the schema has it. */
+/** Whether a text satisfies the schema of selectors. */
 const isUsable = (text: string): boolean => text.trim() !== '' && text.length <= 255;
 
 function isOnly(selector: DeviceSelector, device: DeviceRecord, { all, integrations }: Devices): boolean {
   const entryIds = new Map([...integrations].map(([id, name]) => [name, id]));
-  // A selector of devices asks nothing else of the hub.
+  // Selecting a device needs only the config entries of the hub.
   const lookup = { configEntryOf: (name: string) => entryIds.get(name) } as Lookup;
   const selected = selectDevices(selector, all, lookup);
   return 'found' in selected && selected.found.length === 1 && selected.found[0] === device;

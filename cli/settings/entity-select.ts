@@ -4,7 +4,9 @@ import type { DeviceSelector } from '../../operator/sync/registry/borrowed/devic
 import { type Devices, isDrawn } from './device-select';
 
 /**
- * The selector that fits this entity alone: its unique id unless that has an id that the hub has drawn; else what tells it apart within its device; else its entity id.
+ * The selector that matches only this entity. It has the unique id, unless that contains a random id of the
+ * hub. The second choice is a property that distinguishes the entity within its device, and the last is the
+ * entity id.
  */
 export function selectOfEntity(
   entity: EntityRecord,

@@ -4,7 +4,7 @@ import { hubStateReasons, type ReadyReason } from '../../operator/kinds/reasons'
 import type { CustomResource, Resource } from '../../operator/kinds/resource';
 import { type State, stateOf } from './state';
 
-/** A link of the chain from a resource that is not Ready to the cause. */
+/** A link in the chain from a resource that is not Ready to the cause. */
 export interface Cause {
   readonly kind: string;
   readonly name: string;
@@ -12,17 +12,17 @@ export interface Cause {
   readonly reason?: string;
 }
 
-/** The objects of the cluster among which causes are found. */
+/** The objects of the cluster in which causes are searched. */
 export interface ClusterObjects {
-  /** Resources of ours by kind. */
+  /** Resources of the operator's kinds, by kind. */
   readonly resources: ReadonlyMap<string, readonly CustomResource[]>;
-  /** The kinds that the user may not list, with the words of the API server; they are not among the resources. */
+  /** The kinds that the user may not list, with the API server's error message. `resources` lacks them. */
   readonly refused?: ReadonlyMap<string, string>;
-  /** Whether a Secret exists; undefined: not known. */
+  /** Whether a Secret exists; undefined if that is not known. */
   hasSecret(name: string): boolean | undefined;
 }
 
-/** The kinds of the references that a resource waits for when it has such a reason. */
+/** The kinds of references for which a resource waits, by the reason of its condition. */
 const awaitedKinds: Partial<Record<ReadyReason, readonly string[]>> = {
   ...Object.fromEntries(hubStateReasons.map((reason) => [reason, [hub.kind]])),
   TokenNotAvailable: ['Secret', hub.kind],
@@ -35,7 +35,10 @@ const awaitedKinds: Partial<Record<ReadyReason, readonly string[]>> = {
   KeyNotFound: ['HubSecrets', 'Secret'],
 };
 
-/** Follows the references of a resource that is not Ready to the first object that is missing or failed by itself. */
+/**
+ * Follows the references of a resource that is not Ready, to the first object that is missing or failed on
+ * its own account.
+ */
 export function causesOf(resource: CustomResource, objects: ClusterObjects): readonly Cause[] {
   return follow(resource, objects, new Set([resource]));
 }
@@ -50,7 +53,7 @@ function follow(
       if (objects.hasSecret(name) === false) return [{ kind, name, state: 'missing' }];
       continue;
     }
-    if (objects.refused?.has(kind)) continue; // whether it is there is not known
+    if (objects.refused?.has(kind)) continue; // it is not known whether the object exists
     const found = find(objects, kind, name, hubNameOf(resource));
     if (!found) return [{ kind, name: writtenName(resource, kind, name), state: 'missing' }];
     const { state, reason } = stateOf(found);
@@ -62,10 +65,10 @@ function follow(
   return [];
 }
 
-/** The references that a resource of this reason waits for. */
+/** The references for which a resource with this reason waits. */
 function awaited(resource: CustomResource): readonly { readonly kind: string; readonly name: string }[] {
   const { reason } = stateOf(resource);
-  // The Hub refers to the generated ConfigMap; people write the HubConfiguration.
+  // The Hub refers to the generated ConfigMap, but users write the HubConfiguration.
   if (reason === 'WaitingForConfiguration') return [{ kind: configuration.kind, name: '' }];
   const kinds = awaitedKinds[reason as ReadyReason] ?? [];
   const references = kindsByName.get(resource.kind)?.references(resource) ?? [];
@@ -76,7 +79,10 @@ export function hubNameOf(resource: CustomResource): string {
   return kindsByName.get(resource.kind)?.hubName(resource) ?? '';
 }
 
-/** By `metadata.name`, or by the identity in the hub, as references of resources are; without a name, the only one of the hub. */
+/**
+ * Finds an object by `metadata.name` or, like references of resources, by the identity in the hub. Without a
+ * name, finds the only one of the hub.
+ */
 function find(
   { resources }: ClusterObjects,
   kind: string,
@@ -93,7 +99,9 @@ function find(
         candidates.find((each) => definition?.identity?.(each as Resource<object, object>) === name));
 }
 
-/** The name as the resource writes it: references to floors and labels have the form in which the hub compares names. */
+/**
+ * The name as the resource writes it. References to floors and labels contain the normalized name instead.
+ */
 function writtenName({ spec }: CustomResource, kind: string, name: string): string {
   if (name === '') return kind === configuration.kind ? 'of the hub' : '';
   const texts = Object.values(spec as object).flat() as unknown[];

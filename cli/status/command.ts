@@ -90,7 +90,7 @@ function byNamespace(resources: Resources): (readonly [string, Resources])[] {
   });
 }
 
-/** Whether the Secrets exist that resources name which are not Ready; their content is not read. */
+/** Whether the Secrets exist to which resources that are not Ready refer. Their contents are not read. */
 async function existingSecrets(
   cluster: Cluster,
   resources: ReadonlyMap<string, readonly CustomResource[]>,
@@ -111,11 +111,11 @@ async function existingSecrets(
       accept: 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
       objectDepth: 3,
     });
-    // The API server writes an empty list of metadata as null.
+    // The API server returns an empty list of metadata as null.
     const present = new Set(items?.map(({ metadata }) => metadata.name));
     return new Map([...names].map((name) => [name, present.has(name)]));
   } catch (error) {
-    if (isForbidden(error)) return new Map(); // the chain ends before the Secret
+    if (isForbidden(error)) return new Map(); // the chain of causes then ends before the Secret
     throw error;
   }
 }
@@ -140,7 +140,7 @@ async function watch(
   return exitCodes.success;
 }
 
-/** An API server that does not answer for a while does not end a watch. */
+/** Reads the trees for a watch, which continues although the API server does not answer for a while. */
 async function current(
   cluster: Cluster,
   context: CommandContext,

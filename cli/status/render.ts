@@ -6,7 +6,10 @@ import type { HubTree, KindStatus, Problem } from './tree';
 
 type Paint = Terminal['paint'];
 
-/** The trees for people: kinds that are Ready take a line each, and the rest unfolds. Messages are broken at `width`. */
+/**
+ * Prints the trees for people: each kind whose resources are all Ready takes one line, and problems are
+ * listed. Messages are wrapped at `width`.
+ */
 export function renderTrees(trees: readonly HubTree[], paint: Paint, width = Infinity): string {
   return trees.map((tree) => renderTree(tree, paint, width).join('\n')).join('\n\n');
 }
@@ -63,7 +66,7 @@ function kindLine(
 const worst = (problems: readonly Problem[]): HubTree['state'] =>
   problems.some(({ state }) => state === 'Failed') ? 'Failed' : 'Progressing';
 
-/** `kitchen ← floor Attic is missing` */
+/** The chain of causes, such as `kitchen ← floor Attic is missing`. */
 function chainOf({ name, subject, reason, causes }: Problem): string {
   const own = subject === undefined ? name : `${name} (${oneLine(subject)})`;
   if (causes.length === 0) return `${own}: ${reason ?? 'not reconciled yet'}`;

@@ -6,7 +6,7 @@ export type State = 'Ready' | 'Progressing' | 'Failed' | 'Suspended' | 'Deleting
 
 interface ResourceState {
   readonly state: State;
-  /** From the condition `Ready`; absent: the operator has not reconciled the resource yet. */
+  /** From the condition `Ready`; absent if the operator has not reconciled the resource yet. */
   readonly reason?: string;
   readonly message?: string;
 }

@@ -10,14 +10,14 @@ import { type State, stateOf } from './state';
 export interface Problem {
   readonly kind: string;
   readonly name: string;
-  /** The entity or device whose settings it has: `settings of light.kitchen`. */
+  /** The entity or device whose settings the resource describes: `settings of light.kitchen`. */
   readonly subject?: string;
   readonly state: State;
   readonly reason?: string;
   readonly message?: string;
-  /** From the resource to the cause; empty: the cause is its own. */
+  /** The chain from the resource to the cause; empty if the resource itself is the cause. */
   readonly causes: readonly Cause[];
-  /** The way out of the problem, as a sentence. */
+  /** The remedy, as a sentence. */
   readonly wayOut?: string;
 }
 
@@ -26,32 +26,35 @@ export interface KindStatus {
   readonly total: number;
   readonly ready: number;
   readonly suspended: number;
-  /** Resources that only wait for the Hub: its own problem says why. */
+  /** Number of resources that only wait for the Hub. The problem of the Hub gives the cause. */
   readonly waitingForHub: number;
-  /** The others. */
+  /** Problems that have other causes than the Hub. */
   readonly problems: readonly Problem[];
-  /** The user may not list the kind, in the words of the API server. */
+  /** The API server's error message if the user may not list the kind. */
   readonly notRead?: string;
 }
 
 export interface HubTree {
-  /** Only among the hubs of all namespaces. */
+  /** Only set in output for all namespaces. */
   readonly namespace?: string;
   readonly name: string;
-  /** `unknown`: the user may not read Hubs. */
+  /** `unknown` if the user may not read Hubs. */
   readonly state: State | 'missing' | 'unknown';
   readonly phase?: string;
   readonly version?: string;
   readonly url?: string;
-  /** Absent: the Hub is Ready. */
+  /** Absent if the Hub is Ready. */
   readonly problem?: Problem;
-  /** Sentences of a Hub that is Ready: parts of its spec are not set up. */
+  /** Sentences about parts of the spec of a Ready Hub that are not set up. */
   readonly notices?: string;
   readonly notRead?: string;
   readonly kinds: readonly KindStatus[];
 }
 
-/** The hubs of a namespace with their resources, in the order of their names; also hubs that resources name and that do not exist. */
+/**
+ * The hubs of a namespace with their resources, sorted by name. Hubs that resources refer to but that do not
+ * exist are included.
+ */
 export function treesOf(objects: ClusterObjects, only?: string): readonly HubTree[] {
   const hubs = objects.resources.get(hubKind.kind) ?? [];
   const children = new Map<string, CustomResource[]>();
@@ -162,7 +165,7 @@ function problemOf(resource: CustomResource, objects: ClusterObjects): Problem {
   };
 }
 
-/** The action for one case of a reason that has several. */
+/** The remedy for one case of a reason that has several cases. */
 function wayOutOfCase(resource: CustomResource): string | undefined {
   const { reason, message = '' } = stateOf(resource);
   const { kind, metadata } = resource;
@@ -175,7 +178,7 @@ function wayOutOfCase(resource: CustomResource): string | undefined {
   return undefined;
 }
 
-/** The action for the last known reason of the chain, as docs/reference/conditions.md has it. */
+/** The remedy for the last known reason of the chain, from the table for docs/reference/conditions.md. */
 function wayOutOf(causes: readonly Cause[], own: string | undefined): string | undefined {
   const reasons = [own, ...causes.map(({ reason }) => reason)].filter((reason) => reason !== undefined);
   const last = reasons.at(-1);
@@ -183,7 +186,7 @@ function wayOutOf(causes: readonly Cause[], own: string | undefined): string | u
   return (documented?.[1] as { readonly action?: string } | undefined)?.action;
 }
 
-/** Whether all that the trees show is Ready or suspended. */
+/** Whether everything in the trees is Ready or suspended. */
 export const isAllReady = (trees: readonly HubTree[]): boolean =>
   trees.every(
     ({ problem, kinds: ofKinds }) =>

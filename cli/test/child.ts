@@ -6,24 +6,26 @@ const KEPT = 8_192;
 /** Milliseconds between SIGTERM and SIGKILL. */
 const GRACE = 1_000;
 
-/** The end of a program: its exit code, or the signal that ended it, or the error because of which it did not start. */
+/** The end of a program: its exit code, the signal that ended it, or the error that prevented its start. */
 export interface End {
   readonly code: number | null;
   readonly signal: string | null;
   readonly error?: NodeJS.ErrnoException;
 }
 
-/** Signals by which a person or a pipeline ends a command; Ctrl-C comes as the signal of the command. */
+/**
+ * Signals with which a user or a pipeline ends a command. Ctrl-C is handled by the signal of the environment.
+ */
 const ENDINGS = ['SIGTERM', 'SIGHUP'] as const;
 
-/** A program that does not outlive this one. */
+/** A child process that does not outlive this process. */
 export class Child {
   /** The last characters of its standard error. */
   stderr = '';
   readonly end: Promise<End>;
   private readonly process: ChildProcessWithoutNullStreams;
 
-  /** @param stop what ends the program besides, such as a container that it has started */
+  /** @param stop stops anything else that the program has started, such as a container */
   constructor(
     program: string,
     args: readonly string[],
@@ -33,7 +35,7 @@ export class Child {
     this.process.stderr.setEncoding('utf8').on('data', (text: string) => {
       this.stderr = (this.stderr + text).slice(-KEPT);
     });
-    // A program that has ended takes no more input: its end says why.
+    // Input for a program that has ended causes this error; the end of the program tells why.
     this.process.stdin.on('error', () => undefined);
     ENDINGS.forEach((each) => process.on(each, this.onEnding));
     this.end = new Promise<End>((resolve) => {
@@ -46,12 +48,12 @@ export class Child {
     return this.process.stdout;
   }
 
-  /** Writes the whole standard input. */
+  /** Writes the whole standard input and closes it. */
   give(text: string): void {
     this.process.stdin.end(text);
   }
 
-  /** Ends the program, which has time to remove its files: {@link GRACE}. */
+  /** Ends the program, which has {@link GRACE} to remove its files. */
   kill(): void {
     this.stop();
     this.process.kill('SIGTERM');
@@ -59,7 +61,7 @@ export class Child {
     void this.end.then(() => clearTimeout(timer));
   }
 
-  /** The last line that it wrote to its standard error, without those of a traceback. */
+  /** The last line that the program wrote to its standard error, without the lines of a traceback. */
   get lastLine(): string {
     const lines = this.stderr.split('\n').filter((line) => line.trim() !== '' && !line.startsWith(' '));
     return lines.at(-1) ?? '';

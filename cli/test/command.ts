@@ -62,7 +62,7 @@ export function testCommand(context: CommandContext): Command {
         const { compareWithRecord } = await import('./record/record');
         return compareWithRecord(paths, { ...options, record }, environment);
       }
-      // The schemas and rules take a while to load, and no other command needs them.
+      // Loaded on demand: the schemas and rules take a while to load, and no other command needs them.
       const { runTests } = await import('./test');
       return runTests(paths, options, environment);
     }),

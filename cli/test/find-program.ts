@@ -6,7 +6,7 @@ import { isComparable, isLower } from '../../operator/base/hub-version';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-/** The first program of this name in `PATH`; undefined: there is none. */
+/** The first program with this name in `PATH`; undefined if there is none. */
 export async function findInPath(name: string, { PATH = '' }: Variables): Promise<string | undefined> {
   for (const folder of PATH.split(delimiter).filter((each) => each !== '')) {
     const path = join(folder, name);
@@ -24,17 +24,17 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** A Python with Home Assistant of this version. */
+/** A Python interpreter with Home Assistant of this version. */
 interface HubPython {
   readonly path: string;
   readonly version: string;
 }
 
 /**
- * The Pythons that the sandbox has installed, in a clone of the repository of the operator; the newest hub first. Empty: this is no clone, or
- * no test of it has run.
+ * The Python interpreters that the sandbox has installed in a clone of the operator's repository, the newest
+ * hub first. The list is empty outside of a clone, or if no test of the clone has been run.
  *
- * @param from the folder of this program
+ * @param from folder of this program
  */
 export async function sandboxPythons(from: string, variables: Variables): Promise<readonly HubPython[]> {
   if (!(await isInClone(from))) return [];
@@ -47,7 +47,7 @@ export async function sandboxPythons(from: string, variables: Variables): Promis
     .sort((a, b) => (isLower(a.version, b.version) ? 1 : isLower(b.version, a.version) ? -1 : 0));
 }
 
-/** A folder above this program is a clone of the repository of the operator. */
+/** Whether a folder above this program is a clone of the operator's repository. */
 async function isInClone(from: string): Promise<boolean> {
   for (let folder = from; ; folder = dirname(folder)) {
     const isClone = await stat(join(folder, 'sandbox', 'hub-software.ts')).then(

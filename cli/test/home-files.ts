@@ -9,14 +9,14 @@ import { CommandError } from '../command-error';
 
 /** The resources of one Hub in files. */
 export interface HomeFiles {
-  /** Undefined: the resources have no namespace. */
+  /** Undefined if the resources have no namespace. */
   readonly namespace?: string;
   readonly hub: string;
-  /** The resources, and the ConfigMaps in the files. */
+  /** The resources, and the ConfigMaps from the files. */
   readonly manifests: readonly Manifest[];
-  /** Errors because of which the operator would not deliver them. */
+  /** Errors for which the operator would not deliver the resources. */
   readonly errors: readonly Finding[];
-  /** Files with resources, in folders that the user names. */
+  /** Files with resources from the folders that the user named. */
   readonly filesInFolders: readonly string[];
 }
 
@@ -26,9 +26,9 @@ export interface HubChoice {
 }
 
 /**
- * Reads the resources of the Hub that is chosen.
+ * Reads the resources of the chosen Hub.
  *
- * @param paths files, directories, or `-` for the input
+ * @param paths files, directories, or `-` for the standard input
  * @throws NotRead, CommandError
  */
 export async function readHome(
@@ -66,7 +66,10 @@ function nothingIn(paths: readonly string[]): string {
   return `there is no resource of ${API_GROUP} ${named}: name the folder or the files of the home as well, or - to read what kustomize build prints`;
 }
 
-/** Resources whose Hub is not known are chosen as well: they have an error. */
+/**
+ * Chooses the resources of one Hub. Resources without a valid reference to a Hub are included, so that their
+ * error is reported.
+ */
 function choose(
   ours: readonly Manifest[],
   { hub, namespace }: HubChoice,
@@ -107,7 +110,10 @@ interface Place {
 const keyOfPlace = ({ hub, namespace }: Place): string =>
   namespace === undefined ? `${hub}` : `${namespace}/${hub}`;
 
-/** A resource without a namespace is applied into that of -n, else into the one that the others of its Hub have, if they have one. */
+/**
+ * The namespace of each resource. A resource without one gets that of the option -n, or else that of the
+ * other resources of its Hub.
+ */
 function placesOf(
   ours: readonly Manifest[],
   namespace: string | undefined,

@@ -32,21 +32,26 @@ import { defaulted } from '../../operator/kinds/schema';
 import { CommandError } from '../command-error';
 import type { Home, Location } from './protocol';
 
-/** The home of a Hub, as its resources describe it. */
+/** The simulated home of a Hub, as described by its resources. */
 export interface DescribedHome {
   readonly home: Home;
-  /** Automations and scripts by `automation.<id>` and `script.<id>`, where `<id>` is that of the hub; the HubConfiguration by `configuration`. */
+  /**
+   * Manifests by the id of the definition in the hub, `automation.<id>` or `script.<id>`. The
+   * HubConfiguration has the key `configuration`.
+   */
   readonly definitions: ReadonlyMap<string, Manifest>;
-  /** Absent: the resources are of a Hub that is not among them. */
+  /** Absent if the Hub itself is not among the resources. */
   readonly hub?: { readonly version?: string; readonly image?: string };
 }
 
-/** The zone of a hub that none was given to. */
+/** Time zone of a hub without a configured one. */
 const DEFAULT_TIMEZONE = 'UTC';
 
 /**
+ * Builds the home from resources.
+ *
  * @param manifests valid resources of one Hub, and ConfigMaps
- * @throws CommandError a ConfigMap of the configuration is not among them
+ * @throws CommandError a ConfigMap of the configuration is missing
  */
 export function describeHome(manifests: readonly Manifest[]): DescribedHome {
   const placed = manifests.map((manifest) => ({ manifest, resource: storedForm(manifest) }));
@@ -100,7 +105,7 @@ function configurationOf(
   return { ...(text !== undefined && { configuration: text }), files: given.files };
 }
 
-/** The payloads that the operator sends to the hub, with the ids. */
+/** The payloads that the operator would send to the hub, with their ids. */
 function definitionsOf(
   resources: readonly CustomResource[],
 ): Pick<Home, 'automations' | 'disabled' | 'scenes' | 'scripts'> {
@@ -122,7 +127,7 @@ function definitionsOf(
   };
 }
 
-/** As the API server would store it: without null, and with the defaults of the schema. */
+/** The object as the API server would store it: without null values, and with the defaults of the schema. */
 function storedForm({ object }: Manifest): CustomResource {
   const definition = kindsByName.get(String(object['kind']));
   return (definition ? checkSchema(definition, object).object : object) as unknown as CustomResource;
@@ -135,7 +140,7 @@ function definitionKey(resource: CustomResource): string | undefined {
   return kind === 'HubScript' ? `script.${scripts.id(resource as never)}` : undefined;
 }
 
-/** The entries as the hub's commands create them; floors and labels by their names. */
+/** The entries with the fields of the hub's commands. References to floors and labels contain their names. */
 function entriesOf(
   type: EntryType,
   resources: readonly CustomResource[],
@@ -154,7 +159,10 @@ function entriesOf(
   });
 }
 
-/** `spec.name` of the resource that a name stands for: that of this name, else that of this `metadata.name`; else the name itself. */
+/**
+ * The `spec.name` of the resource that a reference means: the one with this name, or else with this
+ * `metadata.name`. Without such a resource, the reference itself.
+ */
 function nameIn(others: readonly EntryResource[], name: string): string {
   const found =
     others.find(({ spec }) => registryName(spec.name) === registryName(name)) ??
@@ -167,7 +175,7 @@ function workloadOf({ spec }: Hub): NonNullable<DescribedHome['hub']> {
   return { ...(version !== undefined && { version }), ...(image !== undefined && { image }) };
 }
 
-/** The place of the home, as the hub gets it when the operator sets it up. */
+/** The location that the operator sets in the hub during the bootstrap. */
 function locationOf({ spec }: Hub): Location {
   const { timezone } = defaulted(hubKind.spec, spec) as { readonly timezone: string };
   const location: unknown = spec.bootstrap?.location;

@@ -7,25 +7,25 @@ export interface Refused {
   readonly message: string;
 }
 
-/** The versions of the hub and of Python. */
+/** The versions of Home Assistant and of Python. */
 export interface Versions {
   readonly hub: string;
   readonly python: string;
 }
 
-/** Collects the answers of the program in Python that are about the hub itself, beside those about cases. */
+/** Collects those answers of the Python program that are about the hub itself and not about cases. */
 export class HubAnswers {
   versions: Versions | undefined;
   readonly refused: Refused[] = [];
   readonly silentTriggers: SilentTrigger[] = [];
   private readonly domains = new Set<string>();
 
-  /** Sections of the configuration that are not simulated, by the alphabet. */
+  /** Sections of the configuration that are not simulated, in alphabetical order. */
   get unsimulated(): readonly string[] {
     return [...this.domains].sort();
   }
 
-  /** An answer about something else is left alone. */
+  /** Takes an answer about the hub; others are ignored. */
   add(answer: Answer): void {
     if (answer.type === 'hub') this.versions = { hub: answer.version, python: answer.python };
     else if (answer.type === 'unsimulated') {
@@ -34,7 +34,7 @@ export class HubAnswers {
     } else if (answer.type === 'refused') this.refuse(answer);
   }
 
-  /** Each case loads the home, and the hub refuses the same definition each time. */
+  /** Each case loads the home, so the hub refuses a definition repeatedly: it is added once. */
   private refuse({ entity, name, message }: Refused): void {
     if (!this.refused.some((each) => each.entity === entity && each.message === message))
       this.refused.push({ entity, name, message });

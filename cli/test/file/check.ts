@@ -6,10 +6,10 @@ import { intendedName } from './intended-name';
 import { patternMessages, patterns } from './patterns';
 import { type JsonSchema, testFileSchema } from './schema';
 
-/** A fault in a test file. */
+/** A problem in a test file. */
 export interface Problem {
   readonly path: Path;
-  /** A sentence without the field. */
+  /** A sentence that does not repeat the field. */
   readonly message: string;
 }
 
@@ -27,10 +27,10 @@ export function checkTestFile(value: unknown): Problem[] {
   validate ??= new Ajv({ allErrors: true, strict: false, verbose: true }).compile(testFileSchema);
   validate(value);
   const errors = validate.errors ?? [];
-  // A field that is there under another name is one mistake.
+  // A required field that was written under a wrong name is reported once, as the wrong name.
   const misnamed = new Set(errors.map(absentField));
   return errors
-    .filter(({ keyword }) => keyword !== 'propertyNames') // the error of the name itself says more
+    .filter(({ keyword }) => keyword !== 'propertyNames') // the error of the name itself is more precise
     .flatMap((error) => problemOf(error) ?? [])
     .filter(({ path }) => !misnamed.has(path.join('/')));
 }
@@ -86,7 +86,7 @@ function unknownField(unknown: string, { parentSchema }: ErrorObject): string {
   return `There is no such field here: ${intended === undefined ? `use ${known.join(', ')}.` : `did you mean ${intended}?`}`;
 }
 
-/** Undefined: fewer than two are verbs, and the others are named as unknown fields. */
+/** @returns undefined for fewer than two verbs: other keys are reported as unknown fields */
 function severalVerbs(path: Path, { data: given, parentSchema }: ErrorObject): Problem | undefined {
   const known = Object.keys((parentSchema as JsonSchema).properties ?? {});
   const verbs = Object.keys(given as object).filter((each) => known.includes(each));
@@ -122,7 +122,7 @@ function typeMessage(given: unknown, allowed: readonly string[]): string {
   return `is ${typeOf(given)} and must be ${allowed.map(withArticle).join(' or ')}${hint || ': correct it'}.`;
 }
 
-/** The field that is absent since an unknown one stands in its place. */
+/** The required field that is missing because an unknown field was written instead. */
 function absentField(error: ErrorObject): string | undefined {
   const { keyword, parentSchema, params, data: given } = error;
   if (keyword !== 'additionalProperties') return undefined;
@@ -132,7 +132,7 @@ function absentField(error: ErrorObject): string | undefined {
   return [...stepsOf(error), intended].join('/');
 }
 
-/** Items of lists by their number. */
+/** The path of an error, in which items of lists have their number. */
 const stepsOf = ({ instancePath }: ErrorObject): Path =>
   instancePath
     .split('/')
@@ -153,7 +153,7 @@ function withArticle(type: string): string {
   return noun === 'null' ? 'empty' : `${/^[aio]/.test(noun) ? 'an' : 'a'} ${noun}`;
 }
 
-/** A value as JSON, cut if it is long; instead of an object its type. */
+/** A short text for a value: truncated JSON, or the type of an object. */
 export function shown(value: unknown): string {
   return typeof value === 'object' ? typeOf(value) : truncate(JSON.stringify(value) ?? '', 60);
 }

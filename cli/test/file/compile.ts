@@ -11,23 +11,26 @@ export interface TestFile extends CaseFile {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** January has no change of clocks. */
+/** A start in January, in which no clock change occurs. */
 const DEFAULT_START = '2026-01-15T12:00:00';
-/** Seconds that a hub is down while it restarts. */
+/** Default for the seconds that a hub is down during a restart. */
 const DEFAULT_DOWN = 30;
-/** Seconds: a year and a day. */
+/** Longest step in seconds: more than a year. */
 const LONGEST_STEP = 367 * 86_400;
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The value of a test file that its schema accepts, as the program in Python takes it, or its problems. */
+/**
+ * Compiles the value of a test file, which the schema has accepted, to the input of the Python program.
+ * @returns the file or its problems
+ */
 export function compileTestFile(path: string, value: Values, lines: Lines): TestFile | readonly Problem[] {
   const compiler = new Compiler(lines);
   const file = compiler.file(path, value);
   return compiler.problems.length > 0 ? compiler.problems : file;
 }
 
-/** Compiles one file. Each method takes a value with its path in the file. */
+/** Compiles one file. Each method takes a value and its path in the file. */
 class Compiler {
   readonly problems: Problem[] = [];
 
@@ -52,7 +55,7 @@ class Compiler {
     this.problems.push({ path, message });
   }
 
-  /** A text, or a number with its characters. */
+  /** A string, or a number with its characters as written. */
   text(value: unknown, path: Path): string {
     return typeof value === 'number' ? (sourceAt(this.lines, path) ?? String(value)) : String(value);
   }
@@ -195,7 +198,7 @@ class Compiler {
     }
   }
 
-  /** Whether the number is a state, which is text. */
+  /** Whether a number at this path is a state, which is text and keeps its characters as written. */
   private keepsCharacters(path: Path): boolean {
     const [field, parent] = [path.at(-1), path.at(-2)];
     const isState = (name: unknown) => name === 'given' || name === 'set' || name === 'secrets';

@@ -6,14 +6,14 @@ import { regexIn, regexProblem, wantOf, wantsOf } from './values';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The compiler of the file, which collects problems. */
+/** The part of the file's compiler that collects problems. */
 interface FileCompiler {
   problem(path: Path, message: string): void;
   /** @returns the duration in seconds */
   duration(value: unknown, path: Path, least: number): number;
 }
 
-/** The expectation of a step. */
+/** Compiles the expectation of a step. */
 export function compileExpect(compiler: FileCompiler, value: Values, path: Path): Expect {
   const { calls = [], only = false, none = [], states = {}, within = 0 } = value;
   if (!('calls' in value || only === true || 'none' in value || 'states' in value))
@@ -54,7 +54,7 @@ function expectedState(value: unknown): ExpectedState {
   };
 }
 
-/** Every text between slashes is a regular expression. */
+/** Checks each text between slashes as a regular expression. */
 function checkRegexes(compiler: FileCompiler, value: unknown, path: Path): void {
   if (typeof value === 'string') {
     const regex = regexIn(value);

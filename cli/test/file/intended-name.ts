@@ -1,6 +1,6 @@
 import { intendedField } from '../../../operator/offline/misnamed-fields';
 
-/** Fields by words of the hub's YAML and of other tools that people write in their place. */
+/** Fields by the words that people write instead, which come from the hub's YAML and from other tools. */
 const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   entity_id: ['entity', 'target'],
   service: ['action'],
@@ -23,7 +23,7 @@ const OTHER_WORDS: Readonly<Record<string, readonly string[]>> = {
   time_zone: ['timezone'],
 };
 
-/** The known name that an unknown one is meant to be; undefined: none is known. */
+/** The known name that an unknown one was probably meant to be; undefined if there is no guess. */
 export function intendedName(unknown: string, known: readonly string[]): string | undefined {
   const listed = Object.hasOwn(OTHER_WORDS, unknown) ? OTHER_WORDS[unknown] : undefined;
   const other = listed?.find((name) => known.includes(name));

@@ -1,4 +1,7 @@
-/** Patterns of texts in a test file; the schema has them for editors, and the compiler takes them apart. */
+/**
+ * Patterns of texts in a test file. The schema contains them for editors, and the compiler uses them to parse
+ * the texts.
+ */
 
 const NUMBER = '\\d+(\\.\\d+)?';
 const UNITS = `(${NUMBER}d ?)?(${NUMBER}h ?)?(${NUMBER}m ?)?(${NUMBER}s ?)?(${NUMBER}ms)?`;
@@ -17,7 +20,7 @@ export const patterns = {
   timezone: '^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,2}$',
 } as const;
 
-/** The sentence about a text that does not match, by the pattern. */
+/** The error message for a text that does not match, by pattern. */
 export const patternMessages: Readonly<Record<string, string>> = {
   [patterns.entity]: 'Write a domain, a dot and a name in lower case, such as light.hall.',
   [patterns.author]: 'Write the entity id of an automation or a script, such as automation.hall_light.',

@@ -10,13 +10,13 @@ interface ReadFile {
   readonly lines: Lines;
 }
 
-/** A sentence about a text that cannot be read, and its line. */
+/** A message about a text that cannot be read, with the line. */
 interface Unreadable {
   readonly line: number;
   readonly message: string;
 }
 
-/** Reads the text of a test file, which may cost more than its length says. */
+/** Reads the text of a test file, which may cost more to parse than its length suggests. */
 export async function readTestText(texts: BoundedTasks, content: string): Promise<ReadFile | Unreadable> {
   const read = await runTwice(texts, testTextTask, content, '');
   if (read.type === 'done') return read.output;
@@ -34,7 +34,7 @@ const SEVERAL =
   'A second document begins here, and a test file has one: write its cases into `tests` of the first one, or into a file of its own.';
 const TAGGED = 'A value has a tag (!…), which a test file does not have: remove it.';
 
-/** YAML 1.2, in which `on` and `off` are words and `23:00` is a text. */
+/** Parses a test file as YAML 1.2, in which `on` and `off` are words and `23:00` is a string. */
 function parseTestFile(content: string): ReadFile | Unreadable {
   const counter = new LineCounter();
   const lineOf = lineIn(counter);
@@ -57,7 +57,7 @@ function parseTestFile(content: string): ReadFile | Unreadable {
     const root = document.contents;
     return { value, lines: linesOf(root, root ? lineOf(root) : 1, { lineOf, whole: document }) };
   } catch (reason) {
-    if (reason instanceof RangeError) throw reason; // too deep for the stack: the text is ended
+    if (reason instanceof RangeError) throw reason; // stack overflow: counts as exceeded memory
     return { line: 1, message: syntaxMessage(reason) };
   }
 }

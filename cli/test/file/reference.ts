@@ -1,6 +1,6 @@
 import { type JsonSchema, testFileSchema } from './schema';
 
-/** The page of docs/reference about test files, as their schema has them. */
+/** The page of docs/reference about test files, generated from their schema. */
 export function testFilePage(): string {
   return [
     '# Test files',
@@ -11,9 +11,9 @@ export function testFilePage(): string {
 }
 
 /**
- * A table of the fields of an object under a heading, then those of the objects in it.
+ * A table with the fields of an object under a heading, followed by tables for the objects in it.
  *
- * @param shown objects that have a table: a case has some fields of the file
+ * @param shown objects that have a table already: a case has some fields of the file
  */
 function tablesOf(title: string, schema: JsonSchema, shown: Set<JsonSchema>): string[] {
   const { properties = {}, required = [] } = schema;

@@ -1,6 +1,9 @@
 import { patternMessages, patterns } from './patterns';
 
-/** A JSON Schema, as far as test files need it. Keywords of a type say nothing of values of other types. */
+/**
+ * A JSON Schema, with the keywords that test files need. A keyword for one type does not restrict values of
+ * other types.
+ */
 export interface JsonSchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
@@ -14,7 +17,7 @@ export interface JsonSchema {
   readonly minItems?: number;
   readonly enum?: readonly (string | boolean)[];
   readonly pattern?: string;
-  /** For editors: the sentence about a text that does not match. */
+  /** Message for editors about a text that does not match the pattern. */
   readonly patternErrorMessage?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
@@ -275,7 +278,7 @@ const degrees = (bound: number, description: string): JsonSchema => ({
   description: `${description} Default: that of the Hub.`,
 });
 
-/** The schema of a file `*.hubtest.yaml`. */
+/** The schema of files `*.hubtest.yaml`. */
 export const testFileSchema = strict(
   'Tests of the automations, scripts and scenes of one Hub, for `kubectl hub test`.',
   {
@@ -321,8 +324,8 @@ export const testFileSchema = strict(
 );
 
 /**
- * The schema for editors, which read `on` as YAML 1.1 has it where that is set for resources: a boolean where a state is a text. The command
- * reads YAML 1.2, and refuses `true`.
+ * The schema for editors. An editor that is set to YAML 1.1 for Kubernetes manifests reads `on` as a boolean,
+ * so this schema accepts booleans as states. The command reads YAML 1.2, and refuses `true`.
  */
 export const editorSchema = withBooleanStates(testFileSchema);
 

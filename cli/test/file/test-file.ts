@@ -11,13 +11,13 @@ import { checkTestFile, type Problem } from './check';
 import { compileTestFile, type TestFile } from './compile';
 import { readTestText } from './read';
 
-/** The cases of a file, or the errors because of which it has none. */
+/** The cases of a file, or the errors that make it unusable. */
 type CheckedFile = { readonly file: TestFile } | { readonly findings: readonly Finding[] };
 
 /**
  * Reads and checks a test file.
  *
- * @param path as the user names it; messages have it
+ * @param path path as the user wrote it, for messages
  * @throws NotRead
  */
 export async function readTestFile(path: string, texts: BoundedTasks): Promise<CheckedFile> {
@@ -33,11 +33,11 @@ const of = (file: string) => ({ severity: 'error' as const, file, object: 'test 
 const NO_TEXT =
   'The file is no text in UTF-8, as YAML is: write it with a text editor, and begin it with hubtest: v1.';
 
-/** A control character other than a tab and a line break is in no YAML. */
+/** Whether the content is text. YAML has no control characters other than tabs and line breaks. */
 const isText = (content: Buffer): boolean =>
   isUtf8(content) && !/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/.test(content.toString('latin1'));
 
-/** As {@link readTestFile}, for a text. */
+/** Like {@link readTestFile}, for the content of a file. */
 export async function checkTestText(
   path: string,
   content: string,
@@ -64,7 +64,7 @@ export async function checkTestText(
 const isProblems = (compiled: TestFile | readonly Problem[]): compiled is readonly Problem[] =>
   Array.isArray(compiled);
 
-/** The case that a field belongs to, in words. */
+/** Names the case to which a field belongs. */
 function caseOf(value: unknown, [first, index]: Path): string {
   const tests = isObject(value) ? value['tests'] : undefined;
   const test: unknown = first === 'tests' && Array.isArray(tests) ? tests[Number(index)] : undefined;

@@ -4,7 +4,7 @@ import { patterns } from './patterns';
 
 const SECONDS = { d: 86_400, h: 3_600, m: 60, s: 1, ms: 0.001 } as const;
 
-/** Seconds of a duration in one of its forms; undefined: it is in none of them. */
+/** The seconds of a duration in one of its forms; undefined if it has none of them. */
 export function secondsOf(duration: string | number): number | undefined {
   if (typeof duration === 'number') return duration >= 0 ? duration : undefined;
   if (!new RegExp(patterns.duration).test(duration)) return undefined;
@@ -22,9 +22,9 @@ export function secondsOf(duration: string | number): number | undefined {
 }
 
 /**
- * A local time as `2026-11-02T18:00:00`; undefined: there is no such day.
+ * A local time such as `2026-11-02T18:00:00`; undefined if the day does not exist.
  *
- * @param text matches `patterns.dateTime`
+ * @param text a text that matches `patterns.dateTime`
  */
 export function localTime(text: string): string | undefined {
   const [year, month, day, hour, minute, second = 0] = text.split(/\D/).map(Number);
@@ -36,9 +36,9 @@ export function localTime(text: string): string | undefined {
 const CLOCK_NAMES: Readonly<Record<string, string>> = { noon: '12:00:00', midnight: '00:00:00' };
 
 /**
- * The moment that a text names; undefined: there is no such day.
+ * The moment that a text describes; undefined if the day does not exist.
  *
- * @param text matches `patterns.moment`
+ * @param text a text that matches `patterns.moment`
  */
 export function instantOf(text: string): Instant | undefined {
   const named = CLOCK_NAMES[text];
@@ -56,7 +56,10 @@ export function instantOf(text: string): Instant | undefined {
   return { clock: `${hour!.padStart(2, '0')}:${minute}:${second}` };
 }
 
-/** The expectation that a value states. Texts in quotes are text, numbers without are numbers, `/…/` is a regular expression. */
+/**
+ * The expectation that a value expresses. Quoted values are strings, unquoted numbers are numbers, and `/…/`
+ * is a regular expression.
+ */
 export function wantOf(value: unknown): Want {
   if (value === null || typeof value === 'boolean') return { exact: value };
   if (typeof value === 'number') return { number: value };
@@ -71,15 +74,18 @@ export function wantOf(value: unknown): Want {
 export const wantsOf = (values: object): Readonly<Record<string, Want>> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, wantOf(value)]));
 
-/** The regular expression in a text such as `/on|off/`. */
+/** The regular expression in a text such as `/on|off/`; undefined for other texts. */
 export function regexIn(text: string): string | undefined {
   return text.length >= 2 && text.startsWith('/') && text.endsWith('/') ? text.slice(1, -1) : undefined;
 }
 
-/** Parts of Python's syntax that JavaScript writes in another way, or does not have. */
+/** Syntax that only Python has, or that JavaScript writes in another way. */
 const ONLY_IN_PYTHON = /\(\?P[<=>]|\(\?[aiLmsux]+[):-]|\(\?[#>]|\\[AZ]|[*+?}]\+|\(\?\(/;
 
-/** The problem of a regular expression, as a part of a sentence; undefined: none is known. What only Python has is left to the hub. */
+/**
+ * The problem of a regular expression, as a part of a sentence; undefined if none is known. Expressions with
+ * syntax that only Python has are not checked here.
+ */
 export function regexProblem(regex: string): string | undefined {
   if (regex === '')
     return 'is an empty regular expression, which fits every text: write the text that is expected';
@@ -92,7 +98,7 @@ export function regexProblem(regex: string): string | undefined {
   }
 }
 
-/** The paths of numbers that lose digits, or that JSON does not have, below a value. */
+/** The paths of numbers below a value that would lose digits, or that JSON cannot represent. */
 export function inexactNumbers(
   value: unknown,
   path: readonly (string | number)[],
