@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { bundled } from '../operator/text-program';
 
-/** The program `text-tasks.ts` of the commands as one text. In a bundle it is a constant that operator/bundle.mjs puts here. */
+/**
+ * The source of the commands' program `text-tasks.ts`, built on demand. In a bundle, operator/bundle.mjs
+ * replaces this module by a constant.
+ */
 export const textProgram = (): Promise<string> => bundled(join(__dirname, 'text-tasks.ts'));

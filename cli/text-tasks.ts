@@ -7,10 +7,14 @@ import { withFieldsTask } from './pull/file-text';
 import { testTextTask } from './test/file/read';
 import { sameObjectTask } from './yaml/same-object';
 
-/** Files of a person may have many resources, and a command has more memory than the operator. */
+/**
+ * Limits of a result. They are larger than those of the operator: a user's files may have many resources, and
+ * a command may use more memory.
+ */
 const LARGEST_RESULT = { values: 5_000_000, characters: 256 * 1_024 * 1_024 };
 
-// The program of the process that reads texts for commands: operator/process/texts/text-process.ts starts it.
+// The program of the process that reads texts for commands; started by
+// operator/process/texts/text-process.ts.
 serveTasks(
   [
     ...configurationTasks,

@@ -4,12 +4,12 @@ import { BoundedTexts } from '../operator/process/texts/bounded-texts';
 import { silentLog } from './hub/silent-log';
 import { textProgram } from './text-program';
 
-/** Signals by which a person or a pipeline ends a command. */
+/** Signals with which a user or a pipeline ends a command. */
 const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Reads texts within bounds as long as the work runs. A signal that ends the command ends the process that reads them first: while it
- * reads, it does not notice that the command has gone.
+ * Provides `work` with a reader of texts within limits. A signal that ends the command first ends the process
+ * that reads texts: while it reads, that process would not notice that the command has ended.
  */
 export async function withTexts<T>(clock: Clock, work: (texts: BoundedTasks) => Promise<T>): Promise<T> {
   const texts = new BoundedTexts({ clock, log: silentLog, program: textProgram });

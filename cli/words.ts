@@ -1,7 +1,7 @@
 import { Command, type Option } from 'commander';
 import { clusterCommand } from './command-context';
 
-/** Words of other tools, and the command that does the same. */
+/** Words of other tools, with the command that does the same here. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   reconcile: 'sync',
   refresh: 'sync',
@@ -17,13 +17,16 @@ const SYNONYMS: Readonly<Record<string, string>> = {
   log: 'logs',
 };
 
-/** The command of this word in another tool. */
+/** The command for a word of another tool; undefined if there is none. */
 export const synonymOf = (word: string): string | undefined =>
   Object.hasOwn(SYNONYMS, word) ? SYNONYMS[word] : undefined;
 
 const leading: readonly Option[] = clusterCommand('any').options;
 
-/** The words with the options of the cluster behind the command, where other programs for kubectl take them before it as well. */
+/**
+ * Moves cluster options that precede the command behind it. Other kubectl programs accept them in both
+ * places.
+ */
 export function commandFirst(words: readonly string[]): readonly string[] {
   let at = 0;
   while (at < words.length) {
@@ -38,7 +41,7 @@ export function commandFirst(words: readonly string[]): readonly string[] {
   return [command, ...words.slice(0, at), ...rest];
 }
 
-/** `version`, beside the option of the same name. */
+/** The command `version`, in addition to the option of that name. */
 export function versionCommand(version: string, print: (text: string) => void): Command {
   return new Command('version')
     .summary('print the version of this program')

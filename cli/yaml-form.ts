@@ -1,2 +1,5 @@
-/** The package has a module of ours around it: the command line is split at modules of ours alone (operator/bundle.mjs). */
+/**
+ * Wraps the package `yaml` in a module of this repository, because the bundle of the commands can be split
+ * only at such modules (operator/bundle.mjs).
+ */
 export { stringify } from 'yaml';

@@ -3,14 +3,14 @@ import { isComparable, NEWEST_SUPPORTED } from '../../operator/base/hub-version'
 import { CommandError } from '../command-error';
 import { findInPath, sandboxPythons } from './find-program';
 
-/** How the program in Python is started. */
+/** The command that starts the Python program. */
 export interface Launch {
   readonly program: string;
-  /** Before `-I -c LOADER`. */
+  /** Arguments before `-I -c LOADER`. */
   readonly args: readonly string[];
-  /** For messages: `the Python /usr/bin/python3`. */
+  /** Description for messages, such as `the Python /usr/bin/python3`. */
   readonly description: string;
-  /** A container, which outlives the command that started it. */
+  /** Set for a container, which may outlive the command that starts it. */
   readonly container?: { readonly engine: string; readonly name: string; readonly image: string };
 }
 
@@ -20,9 +20,9 @@ export interface PythonOptions {
   readonly hubVersion?: string;
 }
 
-/** The Hub of the files, if they have one. */
+/** The version and image in the Hub resource, if the files have one. */
 interface HubWorkload {
-  /** A tag, or a digest. */
+  /** A tag or a digest. */
   readonly version?: string;
   readonly image?: string;
 }
@@ -32,17 +32,18 @@ const IMAGE = 'ghcr.io/home-assistant/home-assistant';
 export const WAYS_TO_PYTHON =
   'name the Python of a virtual environment that has Home Assistant with --python (pip install homeassistant), install docker or podman, or run it in a clone of the operator after make sandbox HUBS=1';
 
-/** The surroundings that are searched for a Python. */
+/** The environment in which a Python is searched. */
 interface Surroundings {
-  /** The folder of this program. */
+  /** Folder of this program. */
   readonly folder: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * The Python that is used: `--python`, else that of a clone, else that of the image of the hub, by docker or podman.
+ * Chooses the Python: from the option `--python`, or else from a clone of the repository, or else from the
+ * hub's image with docker or podman.
  *
- * @throws CommandError there is none
+ * @throws CommandError no Python was found
  */
 export async function chooseLaunch(
   { python, image, hubVersion }: PythonOptions,
@@ -76,8 +77,8 @@ function imageOf(hub: HubWorkload | undefined, hubVersion: string | undefined): 
 }
 
 /**
- * @param version of the Home Assistant that runs
- * @throws CommandError it is not the one that was asked for
+ * @param version version of the Home Assistant that runs
+ * @throws CommandError another version was requested
  */
 export function checkVersion(version: string, { hubVersion }: PythonOptions): void {
   if (hubVersion === undefined || !isComparable(hubVersion)) return;
@@ -87,7 +88,10 @@ export function checkVersion(version: string, { hubVersion }: PythonOptions): vo
     );
 }
 
-/** Others have written a home: its container has no network, no rights, and one folder to write in. */
+/**
+ * Options that confine the container, because the definitions of a home may come from other people: no
+ * network, no privileges, and one writable folder.
+ */
 const CONFINED = [
   ...['--network', 'none', '--read-only', '--tmpfs', '/tmp'],
   ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],

@@ -1,33 +1,35 @@
-// Between the command line and the program in Python (cli/test/runner): one JSON document on its standard input, then one JSON object
-// a line on its standard output.
+// The protocol between the command line and the Python program (cli/test/runner). The program gets one JSON
+// document on its standard input, and writes one JSON object per line to its standard output.
 
-/** The document on the standard input. */
+/** The JSON document on the standard input. */
 export interface Request {
-  /** The sources of the program by name: `clock`, `house`, `coverage`, `steps`. */
+  /** The sources of the program's modules by name: `clock`, `house`, `coverage`, `steps`. */
   readonly modules: Readonly<Record<string, string>>;
-  /** The folder that the program makes, works in and removes; undefined: one of its own choice. */
+  /** Folder that the program creates, works in and removes. If it is undefined, the program chooses one. */
   readonly folder?: string;
   readonly home: Home;
   readonly files: readonly CaseFile[];
   readonly options: {
-    /** Traces are kept, and the answer `coverage` is sent. */
+    /** Whether traces are kept and the answer `coverage` is sent. */
     readonly coverage: boolean;
-    /** The answers `call` and `change` are sent. Of a case with a history, the calls are sent in any case. */
+    /**
+     * Whether the answers `call` and `change` are sent. For a case with a history, `call` is sent regardless.
+     */
     readonly timeline: boolean;
   };
 }
 
 export interface CaseFile {
-  /** As the user names it. */
+  /** Path of the file as the user wrote it. */
   readonly path: string;
-  /** Overrides {@link Home.hub} by field. */
+  /** Overrides fields of {@link Home.hub}. */
   readonly hub?: Location;
   readonly cases: readonly Case[];
 }
 
-/** The place of a home. An absent field is the hub's own default. */
+/** Location and locale of a home. An absent field keeps the hub's own default. */
 export interface Location {
-  /** IANA: `Europe/Berlin`. */
+  /** IANA name, such as `Europe/Berlin`. */
   readonly timezone?: string;
   /** Degrees. */
   readonly latitude?: number;
@@ -43,22 +45,25 @@ export interface Location {
 
 export type Payload = Readonly<Record<string, unknown>>;
 
-/** The resources of one Hub as its hub gets them. */
+/** The resources of one Hub, in the form in which the hub gets them. */
 export interface Home {
   readonly hub: Location;
-  /** Each with its `id`. */
+  /** Automations, each with its `id`. */
   readonly automations: readonly Payload[];
-  /** By id. */
+  /** Scripts by id. */
   readonly scripts: Readonly<Record<string, Payload>>;
-  /** Each with its `id`. */
+  /** Scenes, each with its `id`. */
   readonly scenes: readonly Payload[];
-  /** `configuration.yaml`, as the user wrote it; absent: there is none. */
+  /** `configuration.yaml` as the user wrote it. Absent if there is none. */
   readonly configuration?: string;
-  /** The files beside it, by name. */
+  /** Other files in the configuration directory, by name. */
   readonly files: Readonly<Record<string, string>>;
-  /** By key; one that is missing has its own name as its value. */
+  /** Secrets by key. A missing secret has its key as value. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** As the hub's commands create them; areas name their floor and labels as users do. */
+  /**
+   * Entries with the fields of the hub's commands. Areas refer to their floor and labels in the form that the
+   * user wrote.
+   */
   readonly zones: readonly Payload[];
   readonly floors: readonly Payload[];
   readonly labels: readonly Payload[];
@@ -66,42 +71,51 @@ export interface Home {
   readonly blueprints: readonly { readonly domain: string; readonly path: string; readonly yaml: string }[];
   /** Ids of the automations that are off because of `spec.enabled: false`. */
   readonly disabled: readonly string[];
-  /** The ids of definitions by the entity ids that they have in a hub. Absent, or without one: the hub makes entity ids of names. */
+  /**
+   * Ids of definitions by the entity ids that they have in a running hub. Without an entry, the hub derives
+   * the entity id from the name.
+   */
   readonly entityIds?: Readonly<Record<string, string>>;
 }
 
 export interface Case {
   readonly name: string;
   readonly line: number;
-  /** Local time without a zone: `2026-01-15T12:00:00`. */
+  /** Local time without a time zone, such as `2026-01-15T12:00:00`. */
   readonly start: string;
   readonly given: Readonly<Record<string, Given>>;
   readonly mock: Readonly<Record<string, Mock>>;
-  /** Whether the states of given entities follow calls of `turn_on` and the like. */
+  /** Whether the states of given entities change after calls such as `turn_on`. */
   readonly echo: boolean;
-  /** Regular expressions of warnings and errors of the hub that do not fail the case. */
+  /** Regular expressions for warnings and errors of the hub that do not fail the case. */
   readonly allowWarnings: readonly string[];
   readonly steps: readonly Step[];
-  /** Played after the steps. The case starts at its beginning, with its first states, and the answers `call` are sent. */
+  /**
+   * Replayed after the steps. The case starts at the beginning of the history, with its first states, and the
+   * answers `call` are sent.
+   */
   readonly history?: History;
 }
 
-/** States of the past. */
+/** Recorded states. */
 export interface History {
-  /** Epoch seconds. */
+  /** Begin, in epoch seconds. */
   readonly from: number;
   readonly to: number;
-  /** By entity id. */
+  /** States by entity id. */
   readonly entities: Readonly<Record<string, PackedStates>>;
 }
 
-/** The states of an entity in the order of their times. The first three lists have an item for each. */
+/** The states of an entity in chronological order. The first three lists have one item per state. */
 export interface PackedStates {
-  /** Milliseconds since the one before; of the first since the beginning: with 0, it is the state at the beginning. */
+  /**
+   * Milliseconds since the previous state; for the first one, since the beginning of the history. A first
+   * value of 0 is the state at the beginning.
+   */
   readonly after: readonly number[];
-  /** Indexes of `texts`. */
+  /** Indexes into `texts`. */
   readonly states: readonly number[];
-  /** Indexes of `sets`. */
+  /** Indexes into `sets`. */
   readonly attributes: readonly number[];
   readonly texts: readonly string[];
   readonly sets: readonly Payload[];
@@ -111,37 +125,37 @@ export interface PackedStates {
 export interface Given {
   readonly state?: string;
   readonly attributes?: Payload;
-  /** Name of an area or label. */
+  /** Name of the area. `labels` has names too. */
   readonly area?: string;
   readonly labels?: readonly string[];
 }
 
-/** The result of an action that is not simulated. */
+/** The result of an action that a test defines, instead of carrying the action out. */
 export interface Mock {
   readonly response?: Payload;
-  /** Message of the error that the action ends with. */
+  /** Message of the error with which the action fails. */
   readonly raises?: string;
-  /** Seconds. */
+  /** Duration of the action in seconds. */
   readonly takes?: number;
 }
 
-/** A moment: the next one of its kind, strictly after now. */
+/** A moment: the next one that matches, strictly after the current time. */
 export type Instant =
-  /** `HH:MM:SS` */
+  /** Time of day, `HH:MM:SS`. */
   | { readonly clock: string }
-  /** `offset`: seconds after it. */
+  /** `offset` is in seconds after the event. */
   | { readonly sun: 'sunset' | 'sunrise' | 'dawn' | 'dusk'; readonly offset: number }
-  /** `2026-11-03T07:00:00`, without a zone. */
+  /** Local time without a time zone, such as `2026-11-03T07:00:00`. */
   | { readonly local: string };
 
 export type Step = { readonly line: number } & (
   | { readonly set: Readonly<Record<string, Given>> }
   | { readonly fire: { readonly event_type: string; readonly event_data: Payload } }
   | { readonly call: { readonly action: string; readonly target: Payload; readonly data: Payload } }
-  /** `advance`: seconds. */
+  /** `advance` is in seconds. */
   | { readonly advance: number }
   | { readonly at: Instant }
-  /** `down`: seconds. */
+  /** `down` is in seconds. */
   | { readonly restart: { readonly down: number } }
   | { readonly expect: Expect }
 );
@@ -149,23 +163,23 @@ export type Step = { readonly line: number } & (
 /** An expected value. */
 export type Want =
   | { readonly text: string }
-  /** Compares as a number also with a text, such as a state. */
+  /** A number, which also equals a text with its value, such as a state. */
   | { readonly number: number }
-  /** In the syntax of Python, found anywhere in the text. */
+  /** A regular expression of Python that must match anywhere in the text. */
   | { readonly regex: string }
   | { readonly exact: null | boolean }
-  /** At least these fields, each equal. */
+  /** An object with at least these fields, each of which must match. */
   | { readonly object: Readonly<Record<string, Want>> }
-  /** As many items, in this order. */
+  /** A list with exactly these items, in this order. */
   | { readonly list: readonly Want[] };
 
 export interface ExpectedCall {
   readonly action: string;
-  /** All of these are among those that the target resolves to. */
+  /** Entities that must all be among those to which the target resolves. */
   readonly entity?: readonly string[];
   readonly data?: Readonly<Record<string, Want>>;
   readonly times?: number;
-  /** Entity id of the automation or script that makes the call. */
+  /** Entity id of the automation or script that must have made the call. */
   readonly by?: string;
 }
 
@@ -174,21 +188,27 @@ export type ExpectedState =
 
 export interface Expect {
   readonly calls: readonly ExpectedCall[];
-  /** Calls that `calls` does not list are faults. */
+  /** Whether other calls than those in `calls` are faults. */
   readonly only: boolean;
   readonly none: readonly ExpectedCall[];
   readonly states: Readonly<Record<string, ExpectedState>>;
-  /** The time limit in seconds. */
+  /** Time limit in seconds. */
   readonly within: number;
 }
 
-/** A line of the standard output. Times are local, in ISO 8601 with their offset: `2026-11-02T19:09:00.000+01:00`. */
+/**
+ * A line of the standard output. Times are local, in ISO 8601 with an offset:
+ * `2026-11-02T19:09:00.000+01:00`.
+ */
 export type Answer =
-  /** The first line: the versions of the hub and of Python. */
+  /** The first line, with the versions of the hub and of Python. */
   | { readonly type: 'hub'; readonly version: string; readonly python: string }
-  /** The hub does not load a definition; `message` has its words. Once for each. */
+  /** The hub does not load a definition. `message` has the hub's own words. Sent once for each definition. */
   | { readonly type: 'refused'; readonly entity: string; readonly name: string; readonly message: string }
-  /** Sections of the configuration that are not simulated: their actions are recorded. Triggers that nothing fires. */
+  /**
+   * Sections of the configuration that are not simulated: calls of their actions are only recorded. Also the
+   * triggers that nothing fires.
+   */
   | {
       readonly type: 'unsimulated';
       readonly domains: readonly string[];
@@ -198,22 +218,25 @@ export type Answer =
   | ChangeAnswer
   | CaseAnswer
   | { readonly type: 'coverage'; readonly items: readonly CoverageItem[] }
-  /** The program cannot go on, for this reason: one sentence. */
+  /** The program cannot continue. `message` is the reason as one sentence. */
   | { readonly type: 'failed'; readonly message: string };
 
-/** A trigger such as `webhook`, of an automation or script. */
+/** A trigger of an automation or script that nothing fires in a simulation, such as `webhook`. */
 export interface SilentTrigger {
   readonly trigger: string;
   readonly entity: string;
 }
 
-/** Which case an answer is about: an index into `Request.files` and one into its `cases`. */
+/** The case of an answer, as an index into `Request.files` and an index into the file's `cases`. */
 interface OfCase {
   readonly file: number;
   readonly case: number;
 }
 
-/** A call of an action. `by`: entity id of its author; absent: a step of the test, or unknown. */
+/**
+ * A call of an action. `by` is the entity id of its author; it is absent if the author is unknown or a step
+ * of the test.
+ */
 export interface SeenCall {
   readonly at: string;
   readonly action: string;
@@ -224,7 +247,10 @@ export interface SeenCall {
 
 export type CallAnswer = { readonly type: 'call' } & OfCase & SeenCall;
 
-/** A change of a state. Absent `from`: the entity is new; absent `to`: it is gone. `attributes`: those that changed. */
+/**
+ * A change of a state. `from` is absent for a new entity, `to` for a removed one. `attributes` has those that
+ * changed.
+ */
 export interface ChangeAnswer extends OfCase {
   readonly type: 'change';
   readonly at: string;
@@ -234,16 +260,19 @@ export interface ChangeAnswer extends OfCase {
   readonly attributes?: Payload;
 }
 
-/** A case that has ended. Its calls and changes come before it. */
+/** The end of a case. Its calls and changes precede this answer. */
 export interface CaseAnswer extends OfCase {
   readonly type: 'case';
   readonly virtualSeconds: number;
   readonly realSeconds: number;
-  /** The faults of a case. One that has passed has none. */
+  /** The faults of the case; empty if it has passed. */
   readonly faults: readonly Fault[];
-  /** All warnings and errors of automations, scripts and templates. Those that are not allowed are faults, too. */
+  /**
+   * All warnings and errors of automations, scripts and templates. Those that are not allowed are also
+   * faults.
+   */
   readonly warnings: readonly string[];
-  /** Entities that the home names and that have no state. */
+  /** Entities to which the home refers but that have no state. */
   readonly withoutState: readonly string[];
 }
 
@@ -257,27 +286,27 @@ export interface Fault {
   /** Line of the step in the file. */
   readonly line?: number | null;
   readonly at: string;
-  /** A sentence without the time. */
+  /** A sentence that does not contain the time. */
   readonly message: string;
-  /** An {@link ExpectedCall}, or an {@link ExpectedState}. */
+  /** An {@link ExpectedCall} or an {@link ExpectedState}. */
   readonly expected?: unknown;
-  /** The nearest calls, or the unexpected one. */
+  /** The calls that are most similar to the expected one, or the unexpected call. */
   readonly seen?: readonly SeenCall[];
-  /** Entity id of the automation or script. */
+  /** Entity id of the automation or script that is at fault. */
   readonly by?: string | null;
 }
 
-/** How much of an automation or script has run, by the hub's traces. */
+/** The coverage of an automation or script, from the hub's traces. */
 export interface CoverageItem {
-  /** `automation.movie_night` */
+  /** Entity id, such as `automation.movie_night`. */
   readonly entity: string;
-  /** The id in the hub. */
+  /** Id of the definition in the hub. */
   readonly id: string;
   /**
-   * Paths of traces that can be taken: `trigger/0`, `condition/0=true`, `condition/0=false`, `action/2/choose/0/sequence/1`;
-   * of a script `sequence/0`.
+   * All possible paths of traces: `trigger/0`, `condition/0=true`, `condition/0=false`,
+   * `action/2/choose/0/sequence/1`; for a script, `sequence/0`.
    */
   readonly total: readonly string[];
-  /** The ones that were taken. */
+  /** The paths that were executed. */
   readonly hit: readonly string[];
 }

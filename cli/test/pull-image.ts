@@ -5,7 +5,7 @@ import { Child } from './child';
 import { type Launch, WAYS_TO_PYTHON } from './launch';
 
 /**
- * Pulls the image of a container that the machine does not have yet.
+ * Pulls the image of a container, if the machine does not have the image.
  *
  * @throws CommandError
  */

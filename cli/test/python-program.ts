@@ -13,31 +13,35 @@ import { Child, type End } from './child';
 import { type Launch, WAYS_TO_PYTHON } from './launch';
 import type { Answer, Request } from './protocol';
 
-/** Milliseconds without an answer. A case of a week with hundreds of automations takes half a minute on an idle machine. */
+/**
+ * Milliseconds without an answer after which the program is ended. A case of a week with hundreds of
+ * automations takes half a minute on an idle machine.
+ */
 export const LONGEST_SILENCE = 10 * 60_000;
 
-/** Bytes of an answer. */
+/** Most bytes of an answer. */
 const LONGEST_LINE = 64 * 1_024 * 1_024;
 
-/** Characters of an answer that a message shows. */
+/** Characters of an invalid answer that a message shows. */
 const SHOWN = 120;
 
 interface ProgramOptions {
   readonly clock: Clock;
-  /** Ctrl-C. */
+  /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** The text that makes modules of {@link Request.modules}. */
+  /** The source of the loader, which creates modules from {@link Request.modules}. */
   readonly loader: string;
   readonly onAnswer: (answer: Answer) => void;
-  /** The name of the case that is running; undefined: none is. */
+  /** Name of the case that is running; undefined if no case is. */
   readonly current: () => string | undefined;
   readonly isComplete: () => boolean;
 }
 
 /**
- * Runs the cases in Python, and hands each answer on as it comes.
+ * Runs the cases in Python, and passes each answer on when it arrives.
  *
- * @throws CommandError the program cannot be started, has ended before its time, is silent, or answers something else
+ * @throws CommandError the program cannot be started, ends too early, is silent for too long, or sends an
+ * invalid answer
  */
 export async function runPython(launch: Launch, request: Request, options: ProgramOptions): Promise<void> {
   const { clock, signal, loader } = options;
@@ -65,13 +69,13 @@ export async function runPython(launch: Launch, request: Request, options: Progr
     }
   });
   listen();
-  // That of a container goes with it.
+  // The folder of a container is removed with the container.
   const folder = container ? undefined : join(tmpdir(), `hubtest-${randomBytes(8).toString('hex')}`);
   child.give(
     `${JSON.stringify({ ...request, ...(folder !== undefined && { folder }) } satisfies Request)}\n`,
   );
   const end = await child.end.finally(() => {
-    // A program that was killed could not remove it.
+    // A program that was killed could not remove its folder.
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     silence.clear();
     signal.removeEventListener('abort', onAbort);
@@ -84,7 +88,10 @@ export async function runPython(launch: Launch, request: Request, options: Progr
 const silent = ({ description }: Launch, options: ProgramOptions): string =>
   `${description} has been silent for ${LONGEST_SILENCE / 60_000} minutes${inCase(options)}: run that case alone with --only, and shorten its times`;
 
-/** Calls `onLine` with each line; with the beginning of one that has no end, to be refused. */
+/**
+ * Calls `onLine` with each line. For a line that exceeds the limit, `onLine` gets a description, which is
+ * then refused as an invalid answer.
+ */
 function readLines(child: Child, onLine: (line: string) => void): void {
   createInterface({ input: child.stdout, crlfDelay: Infinity }).on('line', (line) => {
     if (line.trim() !== '') onLine(line);
@@ -137,12 +144,15 @@ const inCase = ({ current }: Pick<ProgramOptions, 'current'>): string => {
   return name === undefined ? '' : `, in the case “${oneLine(name)}”`;
 };
 
-/** The exit code of a shell, and of a container, whose program got SIGKILL. */
+/** The exit code with which a shell or a container reports that its program was killed by SIGKILL. */
 const KILLED = 137;
-/** Exit codes of docker and podman: the engine failed; the program of the container cannot be started. */
+/**
+ * Exit codes of docker and podman: the engine itself failed, or the program in the container cannot be
+ * started.
+ */
 const ENGINE_FAILED = 125;
 
-/** A sentence about an end that is no success, with its cause and the way out. */
+/** A sentence about an unsuccessful end, with its cause and the remedy; undefined for a successful one. */
 function problemOf(end: End, child: Child, launch: Launch, options: ProgramOptions): string | undefined {
   const { code, signal, error } = end;
   const { description, program } = launch;

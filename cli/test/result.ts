@@ -11,21 +11,21 @@ import type {
   SilentTrigger,
 } from './protocol';
 
-/** A call or a change of a state in a case. */
+/** A call, or a change of a state, in a case. */
 export type TimelineEvent = CallAnswer | ChangeAnswer;
 
-/** A case that has ended. */
+/** The result of a case. */
 export interface CaseResult {
-  /** As the user names it. */
+  /** Path of the file as the user wrote it. */
   readonly file: string;
   readonly test: Case;
   readonly virtualSeconds: number;
   readonly realSeconds: number;
-  /** The faults of a case. One that has passed has none. */
+  /** The faults of the case; empty if it has passed. */
   readonly faults: readonly Fault[];
   readonly warnings: readonly string[];
   readonly withoutState: readonly string[];
-  /** The timeline of a case; empty unless it was asked for. */
+  /** The timeline of the case; empty unless it was requested. */
   readonly events: readonly TimelineEvent[];
 }
 
@@ -38,7 +38,7 @@ export interface RunResult {
   readonly coverage: readonly CoverageItem[];
 }
 
-/** Collects the answers of the program in Python. */
+/** Collects the answers of the Python program. */
 export class ResultCollector {
   private readonly hub = new HubAnswers();
   private readonly cases: CaseResult[] = [];
@@ -47,7 +47,7 @@ export class ResultCollector {
 
   constructor(
     private readonly files: readonly TestFile[],
-    /** A case has ended. */
+    /** Called when a case has ended. */
     private readonly onCase: (result: CaseResult) => void,
   ) {}
 
@@ -67,12 +67,17 @@ export class ResultCollector {
     }
   }
 
-  /** The name of the first case without a result; undefined: all have one, or the hub has not started yet. */
+  /**
+   * Name of the first case without a result; undefined if all cases have one, or the hub has not started yet.
+   */
   get current(): string | undefined {
     return this.hub.versions && this.next;
   }
 
-  /** All cases have a result, or the hub refuses the configuration, and none has. */
+  /**
+   * Whether all cases have a result. If the hub refuses the configuration, no case runs, and the result is
+   * complete too.
+   */
   get isComplete(): boolean {
     return this.next === undefined || (this.cases.length === 0 && this.hub.refused.length > 0);
   }

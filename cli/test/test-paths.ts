@@ -5,17 +5,18 @@ import ignore from 'ignore';
 import { filesOf, isTestFile } from '../../operator/offline/files';
 import { CommandError } from '../command-error';
 
-/** Files of tests, and the paths that have the resources. */
+/** Files of tests, and the paths with resources. */
 interface TestPaths {
   readonly tests: readonly string[];
   readonly resources: readonly string[];
 }
 
-/** The folder beside a path in which tests are looked for. */
+/** Name of a folder beside a path in which tests are searched too. */
 const TESTS = 'tests';
 
 /**
- * The tests of the paths: those that are named, else those below each path and in the folder `tests` beside it.
+ * The tests for the given paths: the test files that are named, or else those below each path and in the
+ * folder `tests` beside it.
  *
  * @param paths files, directories, or `-` for resources from the standard input
  * @throws NotRead, CommandError
@@ -47,7 +48,7 @@ async function isFolder(path: string): Promise<boolean> {
   );
 }
 
-/** The first path of each file. */
+/** Removes files that are listed more than once; the first path of each remains. */
 async function withoutRepetition(files: readonly string[]): Promise<string[]> {
   const byFile = new Map<string, string>();
   for (const file of files) {
@@ -58,9 +59,10 @@ async function withoutRepetition(files: readonly string[]): Promise<string[]> {
 }
 
 /**
- * A warning for each applied folder with tests in it: a file without `apiVersion` is an error to `kubectl apply -R` and to Flux.
+ * A warning for each applied folder that contains tests: `kubectl apply -R` and Flux reject files without
+ * `apiVersion`.
  *
- * @param resourceFiles files with resources, of the folders that the user names
+ * @param resourceFiles files with resources, from the folders that the user named
  */
 export async function testsInAppliedFolders(
   tests: readonly string[],
@@ -85,7 +87,7 @@ export async function testsInAppliedFolders(
   });
 }
 
-/** The folders that a file is in, from the nearest on. */
+/** The folders that contain a file, beginning with the nearest. */
 function ancestorsOf(file: string): string[] {
   const folders: string[] = [];
   for (let folder = dirname(resolve(file)); !folders.includes(folder); folder = dirname(folder))
@@ -93,7 +95,7 @@ function ancestorsOf(file: string): string[] {
   return folders;
 }
 
-/** Flux leaves out of a source the files that it names, in the syntax of Git. */
+/** File with patterns, in the syntax of Git, for files that Flux excludes from a source. */
 const SOURCE_IGNORE = '.sourceignore';
 
 async function isIgnored(file: string): Promise<boolean> {

@@ -31,7 +31,7 @@ export interface TestOptions extends OutputOptions, PythonOptions {
   readonly only?: string;
   readonly timeline?: true;
   readonly coverage?: true;
-  /** Percent. */
+  /** Minimum in percent. */
   readonly minCoverage?: number;
   readonly junit?: string;
 }
@@ -46,14 +46,14 @@ export async function runTests(
   options: TestOptions,
   environment: Environment,
 ): Promise<ExitCode> {
-  // The cases run afterwards: what reads texts ends this program at once when it is interrupted.
+  // The cases run only after `withTexts` has ended, because during it a signal ends this program immediately.
   const prepared = await withTexts(environment.clock, (texts) => prepare(paths, options, environment, texts));
   if ('run' in prepared) return prepared.run();
   await printFindings(prepared.findings, options, environment.terminal);
   return exitCodes.failure;
 }
 
-/** Reads all files. @returns the run, or the errors because of which there is none */
+/** Reads all files. @returns the run, or the errors that prevent it */
 async function prepare(
   paths: readonly string[],
   options: TestOptions,
@@ -74,7 +74,7 @@ async function prepare(
   return new TestRun(options, environment, home, described, files, warnings);
 }
 
-/** @throws CommandError no name fits */
+/** @throws CommandError no name matches */
 function chosenCases(files: readonly TestFile[], only: string | undefined): readonly TestFile[] {
   if (only === undefined) return files;
   const pattern = patternOf(only);
@@ -96,7 +96,7 @@ function patternOf(only: string): RegExp {
   }
 }
 
-/** The secrets of all files. @throws CommandError two files have another value of one */
+/** The secrets of all files. @throws CommandError two files have different values for one secret */
 function secretsOf(files: readonly TestFile[]): Readonly<Record<string, string>> {
   const from = new Map<string, TestFile>();
   for (const file of files)
@@ -134,7 +134,7 @@ class TestRun {
     const { clock, signal, terminal } = this.environment;
     const began = clock.monotonic();
     const { junit } = this.options;
-    // A run may take minutes, and is not lost because of a name that is misspelt.
+    // Checked first: a run may take minutes, and must not be lost because of a misspelt file name.
     if (junit !== undefined) await checkReport(junit);
     const launch = await chooseLaunch(this.options, this.described.hub, {
       folder: __dirname,
@@ -175,7 +175,7 @@ class TestRun {
     };
   }
 
-  /** @throws CommandError it is not the version that was asked for */
+  /** @throws CommandError another version was requested */
   private useVersion(version: string): void {
     const { hubVersion } = this.options;
     const own = this.described.hub?.version;
@@ -188,7 +188,7 @@ class TestRun {
       );
   }
 
-  /** The zone, and why it is that one if no resource says so. */
+  /** The time zone for the heading, and the reason for it if no resource sets it. */
   private get place(): string {
     const { timezone, latitude } = this.described.home.hub;
     const source = this.described.hub ? '' : ', as there is no Hub resource';
@@ -267,7 +267,7 @@ class TestRun {
     return this.exitCode(result, coverage);
   }
 
-  /** The place of a definition, by its id, its name, or the id of its entity. */
+  /** The place of a definition in the files, by its id, its name, or its entity id. */
   private placeOf(entity: string, name: string): string | undefined {
     const [domain = ''] = entity.split('.');
     const { definitions } = this.described;

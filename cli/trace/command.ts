@@ -16,7 +16,7 @@ interface TraceOptions extends OutputOptions {
   readonly runs: number;
 }
 
-/** A run with its steps in the order in which they were taken. */
+/** A run with its steps in the order in which they were executed. */
 export interface Run extends RunTrace {
   readonly steps: readonly TraceStep[];
 }
@@ -86,7 +86,7 @@ function summaryOf({ run_id, state, script_execution, timestamp, error, trigger 
   return { run_id, state, script_execution, timestamp, error, trigger };
 }
 
-/** The steps of all paths by time; steps of one moment stay in the order of the answer. */
+/** The steps of all paths in chronological order; simultaneous steps keep the order of the answer. */
 export function stepsOf(byPath: Readonly<Record<string, readonly TraceStep[]>>): TraceStep[] {
   return Object.values(byPath)
     .flat()

@@ -18,7 +18,7 @@ export function validateCommand(context: CommandContext): Command {
     .action(
       context.action(async (paths: string[], options: ValidateOptions & OutputOptions) => {
         const { environment } = context;
-        // The schemas and rules take a while to load, and no other command needs them.
+        // Loaded on demand: the schemas and rules take a while to load, and no other command needs them.
         const { validate } = await import('./validate');
         const { code, output, result } = await withTexts(environment.clock, (texts) =>
           validate(paths, options, () => environment.readStandardInput(), texts),

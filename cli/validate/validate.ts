@@ -8,11 +8,13 @@ import { count } from '../output';
 import { readTestFile } from '../test/file/test-file';
 
 export interface ValidateOptions {
-  /** A warning fails as well. */
+  /** Whether warnings cause a failure too. */
   readonly strict?: boolean;
 }
 
-/** The output of the command, the same as data, and its exit code: negative if there is an error. */
+/**
+ * The output of the command, its result as data, and its exit code, which is negative if there is an error.
+ */
 export interface Validation {
   readonly output: string;
   readonly code: ExitCode;
@@ -26,8 +28,8 @@ export interface Validation {
 /**
  * Checks the resources and the tests in files.
  *
- * @param paths files, directories, or `-` for the input
- * @param texts reads them
+ * @param paths files, directories, or `-` for the standard input
+ * @param texts reads the files' contents
  * @throws NotRead
  */
 export async function validate(
@@ -81,7 +83,7 @@ async function findingsOfTests(
   return { checked, findings };
 }
 
-/** As compilers print it, so that editors find the place. */
+/** A finding in the format of compilers, so that editors find its place. */
 function lineOf({ file, line, severity, object, field, message }: Finding): string {
   return `${file}:${line}: ${severity}: ${object}: ${field === undefined ? '' : `${field}: `}${message}`;
 }

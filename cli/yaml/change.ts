@@ -5,7 +5,10 @@ import { Editor, type Manner, NotInParts } from './edit';
 import { DEFAULT_LAYOUT, type Layout, NotWritable } from './print';
 import { asKubectl, isSame, plain, readingsOf } from './readings';
 
-/** The place of an object in a text: that of its document, and that in the list which the document is. */
+/**
+ * The place of an object in a text: the index of its document and, if the document is a list, the index in
+ * that.
+ */
 export interface Place {
   readonly document: number;
   readonly item?: number;
@@ -13,12 +16,16 @@ export interface Place {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** From the smallest change to the largest one: the first that gives the values is taken. */
+/**
+ * Ways to change a text, from the smallest change to the largest. The first one with a correct result is
+ * used.
+ */
 const MANNERS: readonly Manner[] = ['parts', 'fields', 'whole'];
 
 /**
- * The text with other values for fields of the spec of one of its objects; undefined: the field goes. Everything else stays as it is,
- * byte for byte. The result was read back: all other values are the same for kubectl and for readers of YAML 1.2 (rules.md, "Files of people").
+ * The text with new values for fields of the spec of one of its objects; a field that is undefined is
+ * removed. Everything else is unchanged, byte for byte. The result is verified by reading it: all other
+ * values are the same for kubectl and for readers of YAML 1.2 (rules.md, "Files of people").
  *
  * @throws NotWritable
  */
@@ -67,7 +74,7 @@ function objectAt({ contents }: Document, { item }: Place): YAMLMap | undefined 
 const withFields = (spec: Fields, fields: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...spec, ...fields }).filter(([, value]) => value !== undefined));
 
-/** Whether the new text says the same but for the fields, to each kind of reader. */
+/** Whether the new text has the expected fields and is otherwise equal, for each kind of reader. */
 function isExpected(before: string, after: string, place: Place, fields: Fields): boolean {
   const [old, fresh] = [readingsOf(before), readingsOf(after)];
   if (old.length !== fresh.length) return false;
@@ -78,7 +85,7 @@ function isExpected(before: string, after: string, place: Place, fields: Fields)
     if (!isSame(now.kubectl, expected)) return false;
     if (yaml12 === undefined) return true;
     if (isSame(yaml12, kubectl)) return isSame(now.yaml12, expected);
-    // Plain words that the versions of YAML read differently were there before.
+    // Unquoted words that YAML 1.1 and 1.2 read differently were in the text before.
     const others = (reading: unknown) =>
       withSpec(reading, place, (spec) => withFields(spec, without(fields)));
     return now.yaml12 !== undefined && isSame(others(now.yaml12), others(yaml12));
@@ -96,8 +103,8 @@ function withSpec(reading: unknown, { item }: Place, change: (spec: Fields) => F
 }
 
 /**
- * Whether the text ends in a block of lines. Go's reader takes a line break at the end of the file for a part of its text, other than the
- * two that read the result back.
+ * Whether the text ends in a block scalar. If a line break is added to the end of such a file, Go's reader
+ * includes it in the value, unlike the two readers that verify the result.
  */
 function endsInBlock(text: string): boolean {
   let isLast = false;
@@ -111,7 +118,7 @@ function endsInBlock(text: string): boolean {
   return isLast;
 }
 
-/** The form that a person has given to the document. */
+/** The layout that the user has given to the document. */
 function layoutOf(text: string, document: Document): Layout {
   const columnOf = (offset: number) => offset - text.lastIndexOf('\n', offset - 1) - 1;
   let step: number | undefined;

@@ -1,6 +1,9 @@
 type Places = readonly (readonly [number, number])[];
 
-/** The places, in both lists, of a longest common subsequence. What both begin and end with belongs together. */
+/**
+ * The positions, in both lists, of a longest common subsequence. Common items at the beginning and at the end
+ * are matched first.
+ */
 export function commonItems(a: readonly string[], b: readonly string[]): Places {
   const shorter = Math.min(a.length, b.length);
   let [start, end] = [0, 0];

@@ -21,7 +21,7 @@ import { commonItems } from './common-items';
 import { type Indicator, type Layout, printAfter, printFlow, printKey } from './print';
 import { fingerprint, isSame } from './readings';
 
-/** Another text for a range of a text. */
+/** A replacement for a range of a text. */
 interface Edit {
   readonly start: number;
   readonly end: number;
@@ -32,9 +32,9 @@ interface Edit {
 interface Slot {
   readonly value: Node | null;
   readonly indicator: Indicator;
-  /** Offset behind the indicator, or behind what separates the item of a flow list from the one before. */
+  /** Offset after the indicator or, for an item of a flow list, after the separator. */
   readonly from: number;
-  /** What stands between the indicator and the value: blanks, comments, an anchor, a tag. */
+  /** The tokens between the indicator and the value: spaces, comments, an anchor, a tag. */
   readonly between: readonly CST.SourceToken[];
   /** Column of the collection. */
   readonly column: number;
@@ -44,22 +44,22 @@ interface Slot {
 type SourceItem = CST.CollectionItem;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How much of a value is replaced. */
+/** The part of a value that is replaced. */
 export type Manner = 'parts' | 'fields' | 'whole';
 
-/** The collection has a form that is not edited in its parts. */
+/** Thrown if the collection has a form whose parts cannot be edited individually. */
 export class NotInParts extends Error {}
 
 /**
- * Changes values of a document by ranges of its text, so that everything else stays as it is, byte for byte. The text ends with a
- * line break.
+ * Changes values of a document by replacing ranges of its text, so that everything else is unchanged, byte
+ * for byte. The text ends with a line break.
  */
 export class Editor {
   private readonly edits: Edit[] = [];
-  /** Nodes whose value becomes another one, or that go. */
+  /** Nodes whose value changes or that are removed. */
   private readonly touched = new Set<Node>();
 
-  /** @param lineBreak of the text */
+  /** @param lineBreak line break of the text */
   constructor(
     private readonly text: string,
     private readonly document: Document.Parsed,
@@ -68,7 +68,8 @@ export class Editor {
   ) {}
 
   /**
-   * Changes a value of a map: `parts` writes only what differs in it, `fields` its fields that differ, `whole` all of it.
+   * Changes a value of a map. `parts` replaces only the parts of the value that differ, `fields` its fields
+   * that differ, and `whole` all of it.
    *
    * @throws NotWritable
    */
@@ -81,9 +82,10 @@ export class Editor {
   }
 
   /**
-   * Writes the values of aliases out whose anchors are in the values that were changed: these would change as well.
+   * Replaces aliases by their values if their anchors are in changed values: otherwise the aliases would
+   * change too.
    *
-   * @returns undefined: there are none
+   * @returns undefined if there are no such aliases
    */
   withoutAliases(): string | undefined {
     const affected = new Set<Alias>();
@@ -130,7 +132,7 @@ export class Editor {
     return node ? node.toJS(this.document, { reviver: numbersOfJson }) : null;
   }
 
-  /** @param depth how many collections within each other are changed in their parts */
+  /** @param depth number of nested collections that are changed part by part */
   private changeSlot(slot: Slot, value: unknown, depth: number): void {
     const { value: node } = slot;
     if (node && isSame(this.valueOf(node), value)) return;
@@ -157,7 +159,7 @@ export class Editor {
     const names = Object.keys(value).filter((name) => value[name] !== undefined);
     const removed = [...own].filter(([name]) => !names.includes(name)).map(([, pair]) => pair);
     const merged = isMerged ? (this.valueOf(map) as Fields) : {};
-    // A removed pair would show the value that the merge has for its key.
+    // If such a pair were removed, the value from the merge would appear instead.
     if (Object.keys(merged).some((name) => !names.includes(name))) throw new NotInParts();
     if (removed.length === pairs.length) throw new NotInParts();
     for (const name of names) {
@@ -195,7 +197,10 @@ export class Editor {
       );
   }
 
-  /** Items that are there already keep their text; between them, items are changed in their order. */
+  /**
+   * Changes the items of a list. Items that exist already keep their text; items between them are changed in
+   * order.
+   */
   private changeItems(list: YAMLSeq, value: readonly unknown[], depth: number): void {
     const slots = this.slotsOfItems(list);
     if (slots.length === 0 || value.length === 0) throw new NotInParts();
@@ -261,10 +266,10 @@ export class Editor {
     if (kept < 0) throw new NotInParts();
     const [{ start: first }] = parts as [Part];
     const isInline = kept > 0 && this.text.slice(this.lineStart(first), first).trim() !== '';
-    // The first part stands behind the indicator of its parent, which stays.
+    // The first part follows the indicator of its parent, which is kept.
     if (isInline) {
       const between = this.text.slice(this.lineEnd(parts[kept - 1]!.end), parts[kept]!.start);
-      // Comments of the part that is the first one now stay.
+      // Comments of the part that becomes the first one are kept.
       const end = parts[kept]!.start - between.trimStart().length;
       this.edits.push({ start: first, end, text: '' });
     }
@@ -278,7 +283,7 @@ export class Editor {
     });
   }
 
-  /** The beginning of the lines of comments that stand above a part without a gap, and belong to it. */
+  /** The beginning of the comment lines directly above a part, which belong to it. */
   private withComments(start: number, limit: number): number {
     let from = this.lineStart(start);
     const indent = this.text.slice(from, start);
@@ -334,7 +339,7 @@ export class Editor {
     this.edits.push({ start: from, end: end + (behind?.[0].length ?? 0), text: lines.join('\n') + ending });
   }
 
-  /** Undefined: the key has no value. */
+  /** @returns undefined if the key has no value */
   private slotOfPair(map: YAMLMap, { key, value, srcToken }: Pair<Node, Node | null>): Slot | undefined {
     const { sep = [] } = (srcToken ?? {}) as SourceItem;
     const colon = sep.findIndex(({ type }) => type === 'map-value-ind');
@@ -388,7 +393,10 @@ export class Editor {
     return last ? last.offset + last.source.length : this.endOf(pair.key);
   }
 
-  /** The end of the content of a node, without comments behind it. That of a block of lines is behind its last line break. */
+  /**
+   * The end of the content of a node, without comments that follow. The end of a block scalar is after its
+   * last line break.
+   */
   private endOf(node: Node): number {
     const [start, end] = node.range!;
     if (isMap(node) && !isFlow(node)) return this.endOfPair(node.items.at(-1) as Pair<Node, Node | null>);
@@ -397,7 +405,7 @@ export class Editor {
     if (!isScalar(node) || !isBlockStyle(type)) return end;
     const source = this.text.slice(start, end);
     const [header] = source.split('\n', 1);
-    // Empty lines below belong to the text only where the header says so.
+    // Trailing empty lines belong to the text only if the header says so.
     return /^[|>]\d?\+/.test(header!) ? end : start + source.replace(/\n[ \t\r\n]*$/, '\n').length;
   }
 
@@ -413,7 +421,7 @@ export class Editor {
     return this.text.lastIndexOf('\n', offset - 1) + 1;
   }
 
-  /** The end of the line in which a content ends, with its comment. */
+  /** The end of the line in which the content ends, including its comment. */
   private lineEnd(end: number): number {
     if (this.text[end - 1] === '\n') return end;
     const at = this.text.indexOf('\n', end);
@@ -421,7 +429,7 @@ export class Editor {
   }
 }
 
-/** A pair or item of a collection, between whose ends is its content. */
+/** A pair or item of a collection. Its content lies between `start` and `end`. */
 interface Part {
   readonly start: number;
   readonly end: number;
@@ -433,7 +441,10 @@ const isMerge = (key: Node): boolean => isScalar(key) && typeof key.value === 's
 
 const nameOf = ({ key }: Pair<Node, Node | null>): string => String(isScalar(key) ? key.value : key);
 
-/** Also a pair that is an item of a flow list has no lines of its own. */
+/**
+ * Whether a collection is in flow style. A pair that is an item of a flow list counts too, since it has no
+ * lines of its own.
+ */
 const isFlow = ({ srcToken }: Node): boolean =>
   srcToken?.type !== 'block-map' && srcToken?.type !== 'block-seq';
 
@@ -453,7 +464,7 @@ function sourceItems({ srcToken }: YAMLSeq): SourceItem[] {
   throw new NotInParts();
 }
 
-/** The first character of a pair or item that is neither blank nor a comment. */
+/** Offset of the first character of a pair or item that is neither a space nor part of a comment. */
 function startOf({ start, key, sep }: SourceItem, node: Node | null): number {
   const isContent = ({ type }: CST.SourceToken) => !['space', 'newline', 'comment', 'comma'].includes(type);
   const first = start.find(isContent) ?? key ?? sep?.find(isContent);

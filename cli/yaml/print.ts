@@ -1,19 +1,19 @@
 import { Scalar } from 'yaml';
 import { isObject } from '../../operator/base/is-object';
 
-/** A value that has no form in YAML. The message is a sentence without the place of the value. */
+/** A value that YAML cannot express. The message is a sentence without the place of the value. */
 export class NotWritable extends Error {
   override readonly name = 'NotWritable';
 }
 
-/** The form of the values that are written into a text. */
+/** The layout of the values that are written into a text. */
 export interface Layout {
-  /** Columns by which a map within a map is indented. */
+  /** Number of columns by which a nested map is indented. */
   readonly step: number;
-  /** Whether a list within a map is indented, too. */
+  /** Whether a list within a map is indented too. */
   readonly isListIndented: boolean;
   readonly quote: typeof Scalar.QUOTE_DOUBLE | typeof Scalar.QUOTE_SINGLE;
-  /** The text is JSON. */
+  /** Whether the text is JSON. */
   readonly isJson: boolean;
 }
 
@@ -24,33 +24,42 @@ export const DEFAULT_LAYOUT: Layout = {
   isJson: false,
 };
 
-/** What a value stands behind: `key:`, or the `-` of an item. */
+/** The token that precedes a value: `key:`, or the `-` of an item. */
 export type Indicator = 'key' | 'dash';
 
-/** Texts that every version of YAML reads as texts, also where `on`, `1:30` and `0o7` are none. */
+/**
+ * Texts that need no quotes, because every version of YAML reads them as strings; unlike `on`, `1:30` and
+ * `0o7`.
+ */
 const PLAIN = /^[A-Za-z_][\w./-]*(:[\w./-]+)?( [\w./()-]+)*$/;
-/** A text that is plain already stays so with more characters than a new one would. */
+/**
+ * Texts that may stay unquoted if they are unquoted already. More characters are allowed than for a new text.
+ */
 const STILL_PLAIN = /^[\p{L}_](?!.*(: |:$| #| $))[^,[\]{}]*$/u;
-// `e5` is a number without a mantissa to some.
+// Words with another meaning. Some readers take `e5` for a number without a mantissa.
 const RESERVED = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity|e\d+)$/i;
 /**
- * Characters that one of the readers of YAML refuses, takes for a line break, or does not show: they are escaped in double quotes. Go's
- * reader, which kubectl uses, refuses control characters up to U+009F, and breaks lines at U+0085, U+2028 and U+2029.
+ * Characters that a YAML reader refuses, takes for a line break, or does not show: they are escaped in double
+ * quotes. Go's reader, which kubectl uses, refuses control characters up to U+009F, and breaks lines at
+ * U+0085, U+2028 and U+2029.
  */
 const ESCAPED = /[^\x20-\x7e\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
-/** Blanks at the ends of lines, which editors remove, and at the beginning, which is read as indentation. */
+/**
+ * Texts that cannot be a block scalar: with spaces at the end of lines, which editors remove, or at the
+ * beginning, which would be read as indentation.
+ */
 const NOT_IN_BLOCK = /^\s|[ \t](\n|$)|\n\n$|^$/;
-/** Readers find the end of a key within 1,024 characters only. */
+/** Most characters of a key: readers search for the end of a key within 1,024 characters only. */
 const LONGEST_KEY = 1_000;
 
-/** The text of an object of JSON, with a line break at its end. @throws NotWritable */
+/** The YAML for a JSON object, with a line break at its end. @throws NotWritable */
 export const printDocument = (value: object): string => `${block(value, 0, DEFAULT_LAYOUT)}\n`;
 
 /**
- * A value with what separates it from its indicator, without a line break at its end.
+ * A value with the separator from its indicator, and without a line break at its end.
  *
- * @param column of the map with the key, or of the list with the item
- * @param style of the text that it replaces
+ * @param column column of the map with the key, or of the list with the item
+ * @param style style of the text that is replaced
  * @throws NotWritable
  */
 export function printAfter(
@@ -70,7 +79,7 @@ export function printAfter(
   return ` ${written || printFlow(value, layout, style)}`;
 }
 
-/** A value in one line. @throws NotWritable */
+/** A value on one line. @throws NotWritable */
 export function printFlow(value: unknown, layout: Layout, style?: Scalar.Type | null): string {
   if (Array.isArray(value)) return `[${value.map((item) => printFlow(item, layout)).join(', ')}]`;
   if (isObject(value)) {
@@ -99,7 +108,7 @@ const isBlock = (value: unknown): value is object =>
 const entriesOf = (value: object): [string, unknown][] =>
   Object.entries(value).filter(([, part]) => part !== undefined);
 
-/** A collection. The first line has no indentation. */
+/** A collection in block style. The first line is not indented. */
 function block(value: object, column: number, layout: Layout): string {
   const lines = Array.isArray(value)
     ? value.map((item) => `-${printAfter('dash', item, column, layout)}`)
@@ -109,7 +118,7 @@ function block(value: object, column: number, layout: Layout): string {
   return lines.length > 0 ? lines.join(`\n${' '.repeat(column)}`) : printFlow(value, layout);
 }
 
-/** A text as a block of lines; undefined: it would be read otherwise, or another form is due. */
+/** A text as a block scalar; undefined if it would be read differently, or another style is required. */
 function blockText(
   text: string,
   indent: string,
@@ -121,7 +130,7 @@ function blockText(
   const isQuoted = style === Scalar.QUOTE_DOUBLE || style === Scalar.QUOTE_SINGLE;
   if (isJson || isQuoted || (!wasBlock && !text.includes('\n'))) return undefined;
   if (NOT_IN_BLOCK.test(text) || lines.some((line) => ESCAPED.test(line))) return undefined;
-  // A line that begins with a blank is not folded.
+  // A line that begins with a space is not folded.
   const isFolded = style === Scalar.BLOCK_FOLDED && !lines.some((line) => /^\s/.test(line));
   const written = lines.map((line) => (line === '' ? '' : `${indent}${line}`));
   const end = text.endsWith('\n') ? '' : '-';
@@ -148,7 +157,7 @@ const LETTERS: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 
-/** In one line, regardless of its length. */
+/** A text in double quotes, on one line regardless of its length. */
 function doubleQuoted(text: string, isJson: boolean): string {
   let quoted = '';
   for (const character of text)

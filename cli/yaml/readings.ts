@@ -3,7 +3,7 @@ import { type Document, parseAllDocuments } from 'yaml';
 import { isObject } from '../../operator/base/is-object';
 import { kubectlReading, numbersOfJson } from '../../operator/offline/manifests';
 
-/** The documents of a text as kubectl reads them, with the places of their parts. */
+/** The documents of a text as kubectl reads them, with the positions of their parts. */
 export const asKubectl = (text: string): readonly Document.Parsed[] =>
   parseAllDocuments(text, {
     ...kubectlReading,
@@ -11,7 +11,7 @@ export const asKubectl = (text: string): readonly Document.Parsed[] =>
     prettyErrors: false,
   }) as readonly Document.Parsed[];
 
-/** The documents of a text as readers of YAML 1.2 have them, such as editors and converters. */
+/** The documents of a text as readers of YAML 1.2 read them, such as editors and converters. */
 const asYaml12 = (text: string): readonly Document.Parsed[] =>
   parseAllDocuments(text, {
     version: '1.2',
@@ -23,11 +23,11 @@ const asYaml12 = (text: string): readonly Document.Parsed[] =>
 /** The value of a document in both readings. */
 interface Readings {
   readonly kubectl: unknown;
-  /** Undefined: the text is no YAML 1.2. */
+  /** Undefined if the text is not valid YAML 1.2. */
   readonly yaml12: unknown;
 }
 
-/** The values of all documents of a text. */
+/** The values of all documents of a text, in both readings. */
 export function readingsOf(text: string): readonly Readings[] {
   const other = asYaml12(text);
   return asKubectl(text).map((document, index) => ({
@@ -36,24 +36,24 @@ export function readingsOf(text: string): readonly Readings[] {
   }));
 }
 
-/** Undefined: the document cannot be read. */
+/** The value of a document; undefined if it cannot be read. */
 export function valueOf(document: Document.Parsed): unknown {
   if (document.errors.length > 0) return undefined;
   try {
     return plain(document.toJS({ reviver: numbersOfJson }));
   } catch {
-    return undefined; // an alias or a merge of what cannot be merged
+    return undefined; // an alias, or a merge key for a value that cannot be merged
   }
 }
 
 export const isSame = (a: unknown, b: unknown): boolean => isDeepStrictEqual(plain(a), plain(b));
 
-/** Equal for values that are the same. */
+/** A text that is equal for equal values, regardless of the order of keys. */
 export const fingerprint = (value: unknown): string =>
   JSON.stringify(value ?? null, (_, part: unknown) =>
     isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
   );
 
-/** Without prototypes and absent fields, as a value of JSON. */
+/** A copy of the value as JSON has it, without prototypes and undefined fields. */
 export const plain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);

@@ -5,9 +5,9 @@ import { messageOf } from '../../operator/base/errors';
 import { CommandError } from '../command-error';
 
 /**
- * The text of a file; undefined: there is none.
+ * The text of a file; undefined if the file does not exist.
  *
- * @throws CommandError it is no file with a text
+ * @throws CommandError the path is not a regular file, or the file is not text
  */
 export async function readText(path: string): Promise<string | undefined> {
   const stats = await statsOf(path);
@@ -21,10 +21,11 @@ export async function readText(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a file, so that after a failure at any time it has its former text or the new one. Its mode stays.
+ * Writes a file, so that after a crash at any time it has either its former text or the new one. Its mode is
+ * preserved.
  *
- * @param former its text when it was read; undefined: there was no file
- * @throws CommandError it has another text meanwhile, or cannot be written
+ * @param former text of the file when it was read; undefined if the file did not exist
+ * @throws CommandError the file was changed since it was read, or cannot be written
  */
 export async function replaceFile(path: string, former: string | undefined, text: string): Promise<void> {
   const stats = await statsOf(path);
@@ -51,14 +52,14 @@ async function fill(
 ): Promise<void> {
   await file.writeFile(text);
   if (stats) {
-    // Only the administrator may give a file to its former owner, and only they need it.
+    // Only root may give a file to its former owner. For other users the owner does not change.
     await file.chown(stats.uid, stats.gid).catch(() => undefined);
     await file.chmod(stats.mode & 0o7777);
   }
   await file.sync();
 }
 
-/** @throws CommandError it is a link, or no file */
+/** @throws CommandError the path is a link, or not a regular file */
 async function statsOf(path: string) {
   const stats = await lstat(path).catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

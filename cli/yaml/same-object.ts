@@ -3,7 +3,7 @@ import { isPlainYaml } from '../../operator/base/plain-yaml';
 import { isSame, readingsOf } from './readings';
 
 interface Texts {
-  /** The text of a person. */
+  /** The text that the user wrote. */
   readonly former: string;
   readonly text: string;
 }
@@ -14,7 +14,10 @@ export const sameObjectTask: BoundedTask<Texts, boolean> = {
   inPlace: (given) => (isPlainYaml(given.former) ? compare(given) : undefined),
 };
 
-/** Whether both texts say the same to each kind of reader. One that costs more than its length allows is another one. */
+/**
+ * Whether both texts have the same meaning for each kind of reader. A text that costs more than its length
+ * allows counts as different.
+ */
 export async function isSameObject(texts: BoundedTasks, given: Texts): Promise<boolean> {
   const read = await runTwice(texts, sameObjectTask, given, '');
   return read.type === 'done' && read.output;

@@ -1,28 +1,31 @@
 import type { Payload, SeenCall } from '../protocol';
 
-/** Milliseconds within which two calls are at the same time: the hub starts patterns of time with a delay of chance. */
+/**
+ * Milliseconds between two calls that still count as simultaneous: the hub delays time patterns by a random
+ * time.
+ */
 const TOLERANCE = 1_000;
 
-/** How the calls of one automation, action and target differ. */
+/** The difference between the calls of one automation, action and target. */
 export interface CallDifference {
-  /** Entity id of the automation or script; null: unknown. */
+  /** Entity id of the automation or script; null if it is unknown. */
   readonly by: string | null;
   readonly action: string;
   readonly entities: readonly string[];
-  /** Calls with the hub as it is. */
+  /** Number of calls with the definitions of the running hub. */
   readonly before: number;
-  /** Calls with the files. */
+  /** Number of calls with the definitions in the files. */
   readonly after: number;
-  /** Calls that both have, at another time. */
+  /** Number of calls that both sides make, but at different times. */
   readonly anotherTime: number;
-  /** Calls that both have at the same time, with other data. */
+  /** Number of calls that both sides make at the same time, but with different data. */
   readonly otherData: number;
 }
 
-/** A call that only one side has. */
+/** A call that only one side makes. */
 export interface ChangedCall {
   readonly side: 'before' | 'after';
-  /** Local time with its offset. */
+  /** Local time with an offset. */
   readonly at: string;
   readonly by: string | null;
   readonly action: string;
@@ -31,9 +34,9 @@ export interface ChangedCall {
 }
 
 interface Comparison {
-  /** The largest first. */
+  /** The largest difference first. */
   readonly differences: readonly CallDifference[];
-  /** In the order of their times. */
+  /** In chronological order. */
   readonly changed: readonly ChangedCall[];
 }
 
@@ -44,12 +47,13 @@ interface Timed {
   readonly data: string;
 }
 
-/** Compares the calls of two simulations of the same history. */
+/** Compares the calls of two simulations of one history. */
 export function compareCalls(before: readonly SeenCall[], after: readonly SeenCall[]): Comparison {
   const [groupsBefore, groupsAfter] = [grouped(before), grouped(after)];
   const keys = [...new Set([...groupsBefore.keys(), ...groupsAfter.keys()])].sort();
   const differences: CallDifference[] = [];
-  // Without `push(...)`: a call takes 100,000 arguments or so, and an automation may make more calls.
+  // Collected as lists and flattened later: `push(...calls)` would fail beyond about 100,000 arguments, and
+  // an automation may make more calls.
   const changed: (readonly { readonly time: number; readonly call: ChangedCall }[])[] = [];
   for (const key of keys) {
     const [one = [], other = []] = [groupsBefore.get(key), groupsAfter.get(key)];
@@ -86,7 +90,7 @@ const changedCall = (
 const weightOf = ({ before, after, anotherTime, otherData }: CallDifference): number =>
   Math.abs(after - before) + anotherTime + otherData;
 
-/** Calls by their automation, action and target, each group in the order of times. */
+/** Groups calls by automation, action and target; each group is in chronological order. */
 function grouped(calls: readonly SeenCall[]): ReadonlyMap<string, Timed[]> {
   return groupedBy(
     calls
@@ -96,7 +100,7 @@ function grouped(calls: readonly SeenCall[]): ReadonlyMap<string, Timed[]> {
   );
 }
 
-/** Equal data has the same order of keys. */
+/** Sorts the keys, so that equal data has equal JSON. */
 const inOrder = (data: Payload): readonly unknown[] =>
   Object.entries(data).sort(([a], [b]) => (a < b ? -1 : 1));
 
@@ -116,7 +120,7 @@ interface Left {
   readonly after: readonly Timed[];
 }
 
-/** Both sides without the pairs of one group at the same time. */
+/** Removes pairs of simultaneous calls of one group, one from each side. */
 function withoutPairs(
   before: readonly Timed[],
   after: readonly Timed[],

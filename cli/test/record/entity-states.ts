@@ -3,11 +3,11 @@ import type { PackedStates, Payload } from '../protocol';
 interface State {
   readonly state: string | null;
   readonly attributes: Payload;
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   readonly last_updated: string;
 }
 
-/** Values by their numbers, each once. */
+/** Distinct values, each with a number. */
 class Values<T> {
   readonly all: T[] = [];
   private readonly numbers = new Map<string, number>();
@@ -23,21 +23,23 @@ class Values<T> {
 /** A time in milliseconds, and the numbers of a state and of its attributes. */
 type Row = readonly [time: number, state: number, attributes: number];
 
-/** The states of one entity, packed as they come: a week of a home is hundreds of thousands. */
+/** The states of one entity, packed as they arrive: a week of a home has hundreds of thousands. */
 export class EntityStates {
-  /** Length of the answers. */
+  /** Total length of the answers. */
   bytes = 0;
   private readonly texts = new Values<string>();
   private readonly sets = new Values<Payload>();
-  /** The newest days first. */
+  /** The newest day first. */
   private readonly days: (readonly Row[])[] = [];
 
-  /** Adds the states of a day before those that are there. @returns the bytes of the answer */
+  /**
+   * Adds the states of a day, which must be earlier than those added before. @returns the bytes of the answer
+   */
   add(states: readonly State[]): number {
     const bytes = Buffer.byteLength(JSON.stringify(states));
     this.bytes += bytes;
     const rows = states.flatMap(({ state, attributes, last_updated: updated }): Row[] =>
-      // Without a state, the entity was removed.
+      // An empty state means that the entity was removed.
       state === null || state === ''
         ? []
         : [
@@ -56,12 +58,15 @@ export class EntityStates {
     return this.days.every((rows) => rows.length === 0);
   }
 
-  /** Milliseconds since 1970 of the oldest state. */
+  /** Time of the oldest state, in milliseconds since 1970. */
   get first(): number {
     return Math.min(...this.days.map(([first]) => first?.[0] ?? Infinity));
   }
 
-  /** @param from milliseconds since 1970; the last state before it is the one at the beginning */
+  /**
+   * The packed states. @param from milliseconds since 1970; the last state before this time becomes the one
+   * at the beginning
+   */
   packed(from: number): PackedStates {
     const rows = this.inOrder();
     const begin = Math.max(
@@ -78,7 +83,9 @@ export class EntityStates {
     };
   }
 
-  /** Each day begins with the last state of the one before. */
+  /**
+   * All rows in chronological order. Each day begins with the last state of the day before, which is skipped.
+   */
   private inOrder(): readonly Row[] {
     const rows: Row[] = [];
     for (const day of this.days.toReversed())

@@ -16,20 +16,22 @@ import type { History } from '../protocol';
 import { spanOf } from '../report/times';
 import { EntityStates } from './entity-states';
 
-/** Bytes of all answers together. */
+/** Limit in bytes for all answers together. */
 export const MOST_BYTES = 50 * 1_000 * 1_000;
 
 const DAY = 86_400_000;
-/** Milliseconds: a part of a day that is too large to be read is not split any more. */
+/** Milliseconds. A shorter part of a day is not split further, even if it is too large to be read. */
 const SHORTEST = 60_000;
-/** Milliseconds. A database on a memory card reads for a while. */
+/** Milliseconds. Reading a database on a memory card takes a while. */
 const TIMEOUT = 60_000;
 
-/** Characters of a state. A hub keeps no longer one, and the simulated hub takes none. */
+/**
+ * Characters of a state. The hub does not store longer states, and the simulated hub does not accept them.
+ */
 const LONGEST_STATE = 255;
 const stateText: Shape<string> = (value) =>
   text(value) ??
-  // An emoji is one character of two units.
+  // An emoji is one character but two UTF-16 code units.
   ((value as string).length > LONGEST_STATE && [...(value as string)].length > LONGEST_STATE
     ? { at: '', expected: `a state of at most ${LONGEST_STATE} characters`, found: 'a longer one' }
     : undefined);
@@ -48,20 +50,20 @@ type State = Of<typeof states>[number][number];
 
 interface HistoryRequest {
   readonly entities: readonly string[];
-  /** The end of the history, in milliseconds since 1970. */
+  /** End of the history, in milliseconds since 1970. */
   readonly until: number;
-  /** The length of the history in milliseconds. */
+  /** Length of the history in milliseconds. */
   readonly period: number;
   readonly signal: AbortSignal;
   readonly progress: (text: string) => void;
 }
 
-/** The part of a period that the recorder of a hub has. */
+/** The part of the requested period that the recorder has. */
 interface RecordedHistory {
   readonly history: History;
-  /** States that follow the first one of each entity. */
+  /** Number of states after the first one of each entity. */
   readonly changes: number;
-  /** Entities of which it has no state. */
+  /** Entities without a recorded state. */
   readonly without: readonly string[];
 }
 
@@ -71,9 +73,9 @@ interface Window {
 }
 
 /**
- * Reads the states of entities from the history of a hub: by day, the newest first, and by entity.
+ * Reads the states of entities from the history of a hub, day by day from the newest, and entity by entity.
  *
- * @throws CommandError it is more than {@link MOST_BYTES}, or there is none
+ * @throws CommandError the history is larger than {@link MOST_BYTES}, or empty
  * @throws HubError
  */
 export async function readHistory(rest: RestClient, request: HistoryRequest): Promise<RecordedHistory> {
@@ -99,7 +101,7 @@ export async function readHistory(rest: RestClient, request: HistoryRequest): Pr
   return recorded(read, until - period, until);
 }
 
-/** The days of a period, the newest first; the oldest may be shorter. */
+/** The days of a period, the newest first. The oldest one may be shorter. */
 function daysOf(from: number, until: number): readonly Window[] {
   const count = Math.ceil((until - from) / DAY);
   return Array.from({ length: count }, (_, index) => ({
@@ -108,7 +110,7 @@ function daysOf(from: number, until: number): readonly Window[] {
   }));
 }
 
-/** The states of an entity in their order, with the one at the beginning. */
+/** The states of an entity in chronological order, beginning with the one at the start of the window. */
 async function statesOf(
   rest: RestClient,
   entity: string,
@@ -128,7 +130,7 @@ async function statesOf(
 }
 
 /**
- * The states of an answer up to a time, in its order.
+ * The states in an answer up to a time, in the order of the answer.
  *
  * @throws HubFailed the answer is about another entity
  */
@@ -136,13 +138,13 @@ function statesIn(answer: Of<typeof states>, entity: string, to: number): readon
   const all = answer.flat();
   if (all.some(({ entity_id: id }) => id !== undefined && id !== entity))
     throw new HubFailed(`the hub was asked for the history of ${entity}, and answered with another entity`);
-  // The clock of the simulation would run on to a state of the future.
+  // With a state in the future, the clock of the simulation would run beyond the end of the history.
   return all.filter(({ last_updated: updated }) => Date.parse(updated) <= to);
 }
 
 const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
-/** @param expected bytes of the whole period, by what has been read */
+/** @param expected estimated bytes of the whole period, from the days that have been read */
 function tooMuch(period: number, read: ReadonlyMap<string, EntityStates>, expected: number): string {
   const total = [...read.values()].reduce((sum, { bytes }) => sum + bytes, 0);
   const largest = [...read].sort(([, a], [, b]) => b.bytes - a.bytes);
@@ -159,7 +161,7 @@ function tooMuch(period: number, read: ReadonlyMap<string, EntityStates>, expect
   );
 }
 
-/** @throws CommandError there is no state */
+/** @throws CommandError there are no states */
 function recorded(read: ReadonlyMap<string, EntityStates>, from: number, until: number): RecordedHistory {
   const found = [...read].filter(([, { isEmpty }]) => !isEmpty);
   if (read.size > 0 && found.length === 0)

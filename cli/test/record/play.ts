@@ -8,42 +8,42 @@ import { runPython } from '../python-program';
 import { momentOf } from '../report/times';
 import { loader, runnerModules } from '../runner';
 
-/** The calls of one home with a history. */
+/** The result of playing a history against one home. */
 interface Played {
   readonly versions: Versions;
   readonly calls: readonly SeenCall[];
-  /** Definitions that the hub does not load. */
+  /** Definitions that the hub refused to load. */
   readonly refused: readonly Refused[];
   readonly unsimulated: readonly string[];
   readonly silentTriggers: readonly SilentTrigger[];
   /** Warnings and errors of automations, scripts and templates. */
   readonly warnings: readonly string[];
-  /** Entities that automations and scripts name, and that have no state in the simulation. */
+  /** Entities to which automations and scripts refer but that have no state in the simulation. */
   readonly withoutState: readonly string[];
 }
 
 export interface PlayRequest {
   readonly home: Home;
   readonly history: History;
-  /** Areas and labels of entities. */
+  /** Areas and labels of entities, by entity id. */
   readonly placed: Readonly<Record<string, Given>>;
-  /** For messages: `the hub as it is`. */
+  /** Description of the home for messages, such as `the hub as it is`. */
   readonly description: string;
 }
 
-/** A home that makes more is at fault, and its calls would fill the memory. */
+/** Limit for the number of calls. A home that makes more is faulty, and its calls would fill the memory. */
 const MOST_CALLS = 1_000_000;
-/** Characters of the data of all calls. */
+/** Limit for the characters of the data of all calls. */
 export const MOST_DATA = 64_000_000;
-/** The entity of an answer about the configuration. */
+/** Name used as the entity in answers about the configuration. */
 export const CONFIGURATION = 'configuration';
-/** Calls between two lines of progress. */
+/** Number of calls between two lines of progress. */
 const REPORTED = 200;
 
 /**
  * Plays a history against a home.
  *
- * @throws CommandError the configuration is not loaded, or an automation runs without an end
+ * @throws CommandError the configuration is not loaded, or an automation runs endlessly
  */
 export async function play(
   launch: Launch,
@@ -117,12 +117,12 @@ class Collector {
     }
   }
 
-  /** The history was played, or there is no home that it could be played against. */
+  /** Whether the history was played, or cannot be played because the home was not loaded. */
   get isComplete(): boolean {
     return this.end !== undefined || this.unloaded !== undefined;
   }
 
-  /** The result of a run that {@link isComplete}. @throws CommandError the configuration is not loaded */
+  /** The result, once {@link isComplete} is true. @throws CommandError the configuration is not loaded */
   get result(): Played {
     const { calls, end } = this;
     const { versions, refused, unsimulated, silentTriggers } = this.hub;

@@ -1,25 +1,26 @@
 import { isObject } from '../../../operator/base/is-object';
 import type { Home } from '../protocol';
 
-/** Entities that are no part of the world: the simulated hub has its own. */
+/** Entities that are not replayed, because the simulated hub has its own. */
 const OF_THE_HUB = /^(automation|scene|script|sun|zone)\./;
 const ENTITY = /[a-z0-9_]+\.[a-z0-9_]+/g;
 const TEMPLATE = /\{[{%]/;
-/** Fields of an action with the entities on which it acts, and which it does not read. */
+/** Fields of an action with the entities on which it acts, whose states it does not read. */
 const TARGETS: readonly string[] = ['entity_id', 'target'];
 
 /**
- * The entities that automations, scripts and the configuration of homes name, other than those that they only act on.
+ * The entities to which the automations, scripts and configurations of homes refer, except those that are
+ * only targets of actions.
  *
  * @param known entity ids of the hub
- * @returns in order
+ * @returns sorted ids
  */
 export function entitiesReadBy(homes: readonly Home[], known: readonly string[]): readonly string[] {
   const named = new Set<string>();
   const add = (text: string) => {
     for (const [entity] of text.matchAll(ENTITY)) {
       named.add(entity);
-      // `states.sensor.hall.state`
+      // such as `states.sensor.hall.state`
       const [first, second] = entity.split('.');
       if (first === 'states')
         for (const [, id] of text.matchAll(memberOf(second!))) named.add(`${second}.${id}`);
@@ -34,7 +35,7 @@ export function entitiesReadBy(homes: readonly Home[], known: readonly string[])
 
 const memberOf = (domain: string): RegExp => new RegExp(`\\bstates\\.${domain}\\.([a-z0-9_]+)`, 'g');
 
-/** Calls `add` with each text of a definition that may name an entity whose state is read. */
+/** Calls `add` with each text of a definition that may refer to an entity whose state is read. */
 function textsOf(value: unknown, add: (text: string) => void): void {
   if (typeof value === 'string') add(value);
   else if (Array.isArray(value)) value.forEach((each) => textsOf(each, add));

@@ -29,19 +29,20 @@ import { readRunningHub, type RunningHub } from './running-hub';
 import { type Sides, sidesOf, withoutBlueprints } from './sides';
 
 export interface RecordOptions extends TestOptions {
-  /** Milliseconds. */
+  /** Length of the history in milliseconds. */
   readonly record: number;
-  /** Entity ids with commas between them. */
+  /** Entity ids, separated by commas. */
   readonly leaveOut?: string;
   readonly kubeconfig?: string;
   readonly context?: string;
 }
 
-/** Options of tests, which a history has none of. */
+/** Options of tests that cannot be combined with a history. */
 const OF_TESTS = ['only', 'timeline', 'coverage', 'minCoverage', 'junit'] as const;
 
 /**
- * Plays the history of a hub against its present definitions and against those of the files, and prints how the calls differ.
+ * Plays the history of a hub against its current definitions and against those of the files, and prints how
+ * the calls differ.
  *
  * @throws CommandError, NotRead, HubError
  */
@@ -75,7 +76,7 @@ export async function compareWithRecord(
   }
 }
 
-/** Entities that the command leaves out. */
+/** The entities that the option `--leave-out` excludes. */
 const leftOut = ({ leaveOut }: RecordOptions): readonly string[] =>
   (leaveOut ?? '').split(',').flatMap((each) => each.trim() || []);
 
@@ -122,7 +123,7 @@ class Recording {
     return report.differences.length > 0 ? exitCodes.negative : exitCodes.success;
   }
 
-  /** The resources of the Hub in the cluster. */
+  /** The resources of the Hub that are stored in the cluster. */
   private async resourcesInCluster(): Promise<readonly Manifest[]> {
     const { hub } = this.files;
     const all = [...(await this.cluster.listAll()).values()].flat();
@@ -136,7 +137,7 @@ class Recording {
     }));
   }
 
-  /** The ConfigMaps of `spec.filesFrom`. */
+  /** The ConfigMaps to which `spec.filesFrom` refers. */
   private async configMapsOf(resources: readonly CustomResource[]): Promise<readonly ClusterObject[]> {
     const references = resources
       .filter(({ kind }) => kind === configuration.kind)
@@ -209,13 +210,16 @@ class Recording {
   }
 }
 
-/** Definitions are no part of an area to the simulation. */
+/**
+ * Areas and labels of entities, without those of automations, scripts and scenes, which the simulation does
+ * not use.
+ */
 const placedIn = ({ placed }: RunningHub): RunningHub['placed'] =>
   Object.fromEntries(
     Object.entries(placed).filter(([entity]) => !/^(automation|scene|script)\./.test(entity)),
   );
 
-/** Epoch seconds as the runner writes them: `2026-11-02T19:09:00.000+01:00`. */
+/** Formats epoch seconds like the Python program: `2026-11-02T19:09:00.000+01:00`. */
 function localIn(timeZone: string | undefined, epoch: number): string {
   const options: Intl.DateTimeFormatOptions = {
     year: 'numeric',

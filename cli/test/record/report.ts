@@ -8,13 +8,13 @@ import type { Refused } from '../hub-answers';
 import type { CallDifference, ChangedCall } from './compare-calls';
 import { CONFIGURATION } from './play';
 
-/** The answer of `--record`, in the form of `-o json` and `-o yaml`. */
+/** The result of `--record`, in the form of `-o json` and `-o yaml`. */
 export interface RecordReport {
   readonly hub: {
     readonly name: string;
     readonly namespace: string;
     readonly timezone: string;
-    /** The version of the hub that runs. */
+    /** The version of the running hub. */
     readonly version: string;
     readonly simulated: string;
   };
@@ -22,32 +22,32 @@ export interface RecordReport {
   readonly history: {
     readonly changes: number;
     readonly entities: readonly string[];
-    /** Entities that have no state in the recorder, or were left out. */
+    /** Entities without a state in the recorder, and entities that were left out. */
     readonly without: readonly string[];
-    /** Entities that automations and scripts of the files name, and the hub does not have. */
+    /** Entities to which automations and scripts of the files refer and that the hub does not have. */
     readonly unknown: readonly string[];
-    /** States are those of the history, also where a call would have changed them. */
+    /** Always true: states come from the history, even where a simulated call would have changed them. */
     readonly openLoop: true;
   };
   readonly calls: { readonly before: number; readonly after: number };
   readonly differences: readonly CallDifference[];
   readonly changed: readonly ChangedCall[];
-  /** Resources in the cluster that are not in the files, and count as deleted. */
+  /** Resources in the cluster that are not in the files, and are treated as deleted. */
   readonly removed: readonly string[];
   readonly refused: { readonly before: readonly Refused[]; readonly after: readonly Refused[] };
-  /** Objects of the hub that runs, which are not simulated. */
+  /** Objects of the running hub that are not simulated. */
   readonly notCompared: readonly { readonly object: string; readonly reason: string }[];
-  /** Domains whose actions are recorded and not carried out. */
+  /** Domains whose actions are recorded but not executed. */
   readonly unsimulated: readonly string[];
-  /** Triggers of the files that no history fires: it has states, and no events. */
+  /** Triggers in the files that a history cannot fire, because it consists of states and has no events. */
   readonly silentTriggers: readonly SilentTrigger[];
-  /** Warnings of automations, scripts and templates that only the files cause. */
+  /** Warnings of automations, scripts and templates that occur only with the files. */
   readonly warnings: readonly string[];
 }
 
-/** Lines with calls that only one side has. */
+/** Most lines about calls that only one side makes. */
 const FIRST = 12;
-/** The most names in one line of the report. */
+/** Most names in one line of the report. */
 const MOST_NAMED = 10;
 
 export function recordLines(report: RecordReport, paint: Terminal['paint']): string[] {
@@ -71,7 +71,10 @@ export function recordLines(report: RecordReport, paint: Terminal['paint']): str
   ];
 }
 
-/** A fault of the files alone. A configuration may have several ones. */
+/**
+ * Whether a definition is refused only with the files. The configuration may be refused for several reasons,
+ * so its messages are compared too.
+ */
 export const isNew = ({ entity, message }: Refused, { refused }: Pick<RecordReport, 'refused'>): boolean =>
   !refused.before.some(
     (each) => each.entity === entity && (entity !== CONFIGURATION || each.message === message),
@@ -111,7 +114,7 @@ function named(names: readonly string[]): string {
   return oneLine(fewNames(names, MOST_NAMED));
 }
 
-/** `automation.hall_off, light.turn_off, light.hall: 343 -> 390 (+47), 12 at another time` */
+/** A line such as `automation.hall_off, light.turn_off, light.hall: 343 -> 390 (+47), 12 at another time`. */
 function differenceLine({
   by,
   action,

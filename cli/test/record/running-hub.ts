@@ -13,28 +13,28 @@ import { CommandError } from '../../command-error';
 import { type NotExpressed, readEntities, type StoredEntity } from '../../export/config-entities';
 import type { Given, Home, Location, Payload } from '../protocol';
 
-/** What a hub runs now, as the simulation takes it. */
+/** The current content of a hub, in the form that the simulation needs. */
 export interface RunningHub {
   readonly version: string;
   readonly location: Location;
   readonly definitions: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
-  /** Objects that the API of the hub does not show. */
+  /** Objects that the hub's API does not show. */
   readonly notExpressed: readonly NotExpressed[];
   readonly places: Pick<Home, 'zones' | 'floors' | 'labels' | 'areas'>;
-  /** Automations that are off, by entity id. */
+  /** Entity ids of the automations that are turned off. */
   readonly off: ReadonlySet<string>;
   /** Entity ids of all states. */
   readonly entities: readonly string[];
-  /** Area and labels of the entities that have some, by their names. */
+  /** Area and labels by entity id, for entities that have any. Both are names. */
   readonly placed: Readonly<Record<string, Given>>;
 }
 
 const NEEDED = ['recorder', 'history'] as const;
 
 /**
- * Reads what a hub runs. It writes nothing.
+ * Reads the content of a hub without writing to it.
  *
- * @throws CommandError it keeps no history
+ * @throws CommandError the hub keeps no history
  * @throws HubError
  */
 export async function readRunningHub(
@@ -66,7 +66,7 @@ export async function readRunningHub(
   };
 }
 
-/** The simulated hub takes each of them as it is. */
+/** The location fields, whose types are checked because the simulated hub uses the values without a check. */
 const place = object({
   time_zone: text,
   latitude: number,
@@ -91,7 +91,7 @@ function locationOf(config: CoreConfig): Location {
 }
 
 /**
- * The version of a hub, which becomes the tag of an image and a word of the report.
+ * The version of a hub. It is validated, because it becomes an image tag and part of the report.
  *
  * @throws HubFailed
  */
@@ -116,12 +116,15 @@ async function idsBy(client: HubClient, states: string): Promise<readonly string
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
-/** A hub that is broken may name others, which the simulated hub does not take. */
+/** Valid entity ids. A faulty hub may return invalid ones, which the simulated hub would not accept. */
 const entitiesIn = (value: unknown): readonly string[] => textsIn(value).filter((each) => ENTITY.test(each));
-/** As Home Assistant checks it: with no double underscore, and none at an end. */
+/** Home Assistant's own check: no double underscore, and no underscore at either end. */
 const ENTITY = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
 
-/** The members of all areas or labels as pairs of a name and entity ids; an area has those of its devices as well. */
+/**
+ * A template for the members of all areas or labels, as pairs of a name and entity ids. An area includes the
+ * entities of its devices.
+ */
 const membersOf = (kind: 'area' | 'label'): string =>
   `{% set found = namespace(all=[]) %}{% for each in ${kind}s() %}` +
   `{% set found.all = found.all + [[${kind}_name(each), ${kind}_entities(each)]] %}{% endfor %}{{ found.all | to_json }}`;
@@ -171,7 +174,10 @@ async function placesOf(client: HubClient): Promise<RunningHub['places']> {
   };
 }
 
-/** The definition without its blueprint, as the hub expands it; the same one if it has none, or if the hub cannot. */
+/**
+ * The definition with its blueprint expanded by the hub. A definition without a blueprint, or one that the
+ * hub cannot expand, is returned unchanged.
+ */
 export async function expanded(
   { entities }: HubClient,
   domain: 'automation' | 'script',
@@ -183,7 +189,7 @@ export async function expanded(
   try {
     return { ...(await entities.expandedBlueprint(domain, { path: used['path'], input })), ...own };
   } catch (error) {
-    // The runner names the blueprint that is missing.
+    // The Python program reports a missing blueprint.
     if (error instanceof HubFailed || error instanceof HubRejected || isUnknownCommand(error))
       return definition;
     throw error;

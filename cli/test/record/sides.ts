@@ -3,20 +3,23 @@ import type { DescribedHome } from '../home';
 import type { Home, Payload } from '../protocol';
 import { expanded, type RunningHub } from './running-hub';
 
-/** The two homes that a history is played against. */
+/** The two homes against which a history is played. */
 export interface Sides {
-  /** As the hub runs it now. */
+  /** The home as the hub runs it now. */
   readonly before: Home;
-  /** As it would be with the files. */
+  /** The home as it would be with the files. */
   readonly after: Home;
-  /** Definitions of resources in the cluster that the files do not have, by domain and id: `automation.porch`. */
+  /** Definitions from resources in the cluster that the files lack, by domain and id: `automation.porch`. */
   readonly removed: readonly string[];
 }
 
 type Definitions = Pick<Home, 'automations' | 'scripts' | 'scenes' | 'disabled' | 'entityIds'>;
 
 /**
- * @param inCluster the resources of the Hub in the cluster: their objects go if the files do not have them, others of the hub stay
+ * Builds both homes.
+ *
+ * @param inCluster the resources of the Hub in the cluster: if the files lack one, its object is removed,
+ * unlike other objects of the hub
  * @param given the resources in the files
  */
 export function sidesOf(running: RunningHub, inCluster: DescribedHome, given: DescribedHome): Sides {
@@ -42,7 +45,7 @@ export function sidesOf(running: RunningHub, inCluster: DescribedHome, given: De
   };
 }
 
-/** The configuration of the first home; that of the other one if it has none. */
+/** The configuration of the first home, or of the other one if the first has none. */
 function configurationOf(first: Home, other: Home): Pick<Home, 'configuration' | 'files'> {
   const { configuration, files } = first.configuration === undefined ? other : first;
   return { files, ...(configuration !== undefined && { configuration }) };
@@ -50,7 +53,7 @@ function configurationOf(first: Home, other: Home): Pick<Home, 'configuration' |
 
 const hubIdOf = (definition: Payload): string => String(definition['id']);
 
-/** `automation.<id>`, and those of scripts and scenes. */
+/** Keys of all definitions: `automation.<id>`, `script.<id>` and `scene.<id>`. */
 function idsOf({
   automations,
   scripts,
@@ -63,7 +66,10 @@ function idsOf({
   ]);
 }
 
-/** An automation of a resource is off if its spec says so: automations turn each other on and off, which is no definition. */
+/**
+ * The current definitions. An automation of a resource is off only if its spec says so: a switch that another
+ * automation turned off is a state, not a definition.
+ */
 function definitionsNow({ definitions, off }: RunningHub, inCluster: Home): Definitions {
   const { automation, script, scene } = definitions;
   const managed = idsOf(inCluster);
@@ -80,13 +86,13 @@ function definitionsNow({ definitions, off }: RunningHub, inCluster: Home): Defi
   };
 }
 
-/** The definitions of the hub with those of the files in their places. */
+/** The definitions of the hub, with those of the files replacing the ones with equal ids. */
 function definitionsWith(now: Definitions, given: Home, stays: (key: string) => boolean): Definitions {
   const merged = (domain: string, before: readonly Payload[], after: readonly Payload[]) => {
     const own = new Map(after.map((each) => [hubIdOf(each), each]));
     const kept = before.filter((each) => stays(`${domain}.${hubIdOf(each)}`));
     const known = new Set(kept.map(hubIdOf));
-    // In the order of the hub, in which it starts what triggers at one moment.
+    // The hub's order is kept, because the hub starts simultaneous automations in that order.
     return [
       ...kept.map((each) => own.get(hubIdOf(each)) ?? each),
       ...after.filter((each) => !known.has(hubIdOf(each))),
@@ -112,7 +118,7 @@ function definitionsWith(now: Definitions, given: Home, stays: (key: string) => 
   };
 }
 
-/** The places of the files, and those that only the hub has. */
+/** The zones, floors, labels and areas of the files, and those that only the hub has. */
 function withOwnPlaces(given: Home, hub: RunningHub['places']): RunningHub['places'] {
   const both = (kind: keyof RunningHub['places']) => {
     const names = new Set(given[kind].map(nameOf));
@@ -123,7 +129,9 @@ function withOwnPlaces(given: Home, hub: RunningHub['places']): RunningHub['plac
 
 const nameOf = ({ name }: Payload): string => String(name).trim().toLowerCase();
 
-/** The home without blueprints, as the hub expands them; one of which the home has a file of its own stays. */
+/**
+ * The home with its blueprints expanded by the hub, except blueprints that are among the files of the home.
+ */
 export async function withoutBlueprints(client: HubClient, home: Home): Promise<Home> {
   const plain = async (domain: 'automation' | 'script', definition: Payload): Promise<Payload> => {
     const { path } = (definition['use_blueprint'] ?? {}) as { readonly path?: unknown };

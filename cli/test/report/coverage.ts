@@ -2,12 +2,12 @@ import { fieldOf, type Path } from '../../../operator/offline/field-path';
 import type { Manifest } from '../../../operator/offline/manifests';
 import type { CoverageItem } from '../protocol';
 
-/** How much of an automation or script has run. */
+/** The coverage of an automation or script. */
 export interface Covered {
   readonly entity: string;
   readonly hit: number;
   readonly total: number;
-  /** The paths that never ran, each with its place in the file. */
+  /** The paths that were never executed, each with its place in the file. */
   readonly never: readonly { readonly what: string; readonly place: string }[];
 }
 
@@ -15,7 +15,7 @@ export interface CoverageResult {
   readonly items: readonly Covered[];
   readonly hit: number;
   readonly total: number;
-  /** Percent, rounded down; 100 if there is nothing to cover. */
+  /** Percent, rounded down; 100 if there are no paths. */
   readonly percent: number;
 }
 
@@ -54,19 +54,22 @@ function placeOf({ file, lineOf }: Manifest, field: Path): string {
   return `${file}:${lineOf(['spec', ...field])}`;
 }
 
-/** The sections of a trace, and the fields of the resource. */
+/** The fields of the resource by the section of a trace path. */
 const SECTIONS: Readonly<Record<string, string>> = {
   trigger: 'triggers',
   condition: 'conditions',
   action: 'actions',
 };
 
-/** `action/2/choose/0/sequence/1` as the field `actions[2].choose[0].sequence[1]`, with the verb that fits. */
+/**
+ * Converts the path `action/2/choose/0/sequence/1` to the field `actions[2].choose[0].sequence[1]`, and
+ * describes the missing execution.
+ */
 function inWords(path: string): { readonly field: Path; readonly what: string } {
   const [place = '', outcome] = path.split('=');
   const steps = place.split('/');
   const named = steps.map((step, index) => (index === 0 ? (SECTIONS[step] ?? step) : step));
-  // The traces have `if/condition/0` for the items of `if`.
+  // Trace paths contain `if/condition/0` for the items of `if`.
   const field = named
     .filter((step, index) => !(step === 'condition' && named[index - 1] === 'if'))
     .map((step) => (/^\d+$/.test(step) ? Number(step) : step));

@@ -1,7 +1,7 @@
 import type { CaseResult, RunResult } from '../result';
 import type { CoverageResult } from './coverage';
 
-/** The result as data: the form of `-o json` and `-o yaml`. */
+/** The result as data, for `-o json` and `-o yaml`. */
 export function resultData(
   { versions, refused, unsimulated, silentTriggers, cases }: RunResult,
   more: {

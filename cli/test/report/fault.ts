@@ -3,7 +3,10 @@ import type { Fault } from '../protocol';
 import { momentOf } from './times';
 import { callOf } from './words';
 
-/** The lines about one fault: its time, its message with the expectation, the place of the step, and the nearest calls. */
+/**
+ * The lines about one fault: its time, its message with the expectation, the place of the step, and the most
+ * similar calls.
+ */
 export function faultLines(fault: Fault, file: string): string[] {
   const { at, message, kind, line, seen = [], by } = fault;
   const author = by == null || message.includes(by) ? '' : ` (by ${oneLine(by)})`;

@@ -3,7 +3,7 @@ import { access, stat, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { CommandError } from '../../command-error';
 
-/** Whether a report can be written into a file, by what can be known before. @throws CommandError */
+/** Checks in advance whether a report can be written to a file. @throws CommandError */
 export async function checkReport(file: string): Promise<void> {
   await access(dirname(resolve(file)), constants.W_OK).catch(notWritten(file));
   const found = await stat(file).catch(() => undefined);

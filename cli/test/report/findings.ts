@@ -2,7 +2,7 @@ import type { Finding } from '../../../operator/offline/findings';
 import { oneLine, type OutputOptions, printResult } from '../../output';
 import type { Terminal } from '../../terminal';
 
-/** Prints the errors because of which nothing runs. */
+/** Prints the errors that prevent the run. */
 export async function printFindings(
   findings: readonly Finding[],
   options: OutputOptions,

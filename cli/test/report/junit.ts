@@ -3,8 +3,8 @@ import { faultLines } from './fault';
 import { timelineOf } from './timeline';
 
 /**
- * The report for a server of CI: one test case for each case, whose failure is the first fault and whose output is the timeline. A
- * definition that the hub does not load is a test case with an error.
+ * The JUnit report for a CI server. Each case is a test case; its failure is the first fault, and its output
+ * is the timeline. A definition that the hub does not load is a test case with an error.
  */
 export function junitReport({ cases, refused }: RunResult): string {
   const files = [...new Set(cases.map(({ file }) => file))];
@@ -50,7 +50,7 @@ function testCase(result: CaseResult): string {
   return `    <testcase ${head}>\n${failure}${out}${log}    </testcase>\n`;
 }
 
-/** Characters that no XML document may have, escaped or not. */
+/** Characters that an XML document may not contain, not even escaped. */
 const NOT_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const text = (value: string): string =>
@@ -61,6 +61,6 @@ const text = (value: string): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('\r', '&#13;');
 
-/** In quotes. A line break stays one. */
+/** A quoted attribute value, in which line breaks are preserved. */
 const attribute = (value: string): string =>
   `"${text(value).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')}"`;

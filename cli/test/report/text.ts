@@ -10,7 +10,7 @@ import { spanOf } from './times';
 
 type Paint = Terminal['paint'];
 
-/** The line of a case, and below it the reasons of a failure, its warnings, and its timeline if that is asked for. */
+/** The line of a case, followed by the reasons of a failure, its warnings and, if requested, its timeline. */
 export function caseLines(
   result: CaseResult,
   { paint, timeline }: { readonly paint: Paint; readonly timeline: boolean },
@@ -29,14 +29,14 @@ export function caseLines(
   ];
 }
 
-/** A sentence about each definition that the hub does not load, with its place in the files. */
+/** The line about a definition that the hub does not load, with its place in the files. */
 export const refusedLine = ({ entity, name, message }: Refused, place: string | undefined): string =>
   `${place === undefined ? '' : `${place}: `}error: the hub does not load ${oneLine(entity === 'configuration' ? name : entity)}: ${oneLine(message)}`;
 
-/** Characters of names in a list of entities. */
+/** Most names in a list of entities. */
 const MOST_NAMED = 20;
 
-/** Triggers by which no test starts an automation, and the way out. */
+/** Lines about triggers with which a test cannot start an automation, and what to do instead. */
 function silentLines(triggers: readonly SilentTrigger[]): string[] {
   if (triggers.length === 0) return [];
   const named = triggers.slice(0, MOST_NAMED).map(({ trigger, entity }) => `${trigger} of ${entity}`);
@@ -46,7 +46,10 @@ function silentLines(triggers: readonly SilentTrigger[]): string[] {
   ];
 }
 
-/** Notes after the cases: entities without a state, triggers that nothing fires, and sections that are not simulated. */
+/**
+ * Notes after the cases: entities without a state, triggers that nothing fires, and sections that are not
+ * simulated.
+ */
 export function notes({
   cases,
   unsimulated,
@@ -86,7 +89,7 @@ function itemLines({ entity, hit, total, never }: Covered, width: number): strin
   ];
 }
 
-/** Keeps the indentation. */
+/** The line in printable form, with its indentation preserved. */
 const indented = (line: string): string => `${/^ */.exec(line)![0]}${oneLine(line)}`;
 
 export function summary(cases: readonly CaseResult[], seconds: number): string {
@@ -95,7 +98,10 @@ export function summary(cases: readonly CaseResult[], seconds: number): string {
   return `${cases.length - failed} passed, ${failed} failed: ${spanOf(virtual)} of the home in ${spanOf(seconds)}`;
 }
 
-/** `Home Assistant 2026.11.0, Hub home/my-home (Europe/Berlin): 3 automations, 1 script, 1 scene` */
+/**
+ * The heading, such as `Home Assistant 2026.11.0, Hub home/my-home (Europe/Berlin): 3 automations, 1 script,
+ * 1 scene`.
+ */
 export function heading(given: {
   readonly version: string;
   readonly hub: string;

@@ -2,13 +2,16 @@ const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 interface LocalTime {
-  /** `Mon 2 Nov 2026` */
+  /** The day, such as `Mon 2 Nov 2026`. */
   readonly day: string;
-  /** `19:09:00` */
+  /** The time of day, such as `19:09:00`. */
   readonly clock: string;
 }
 
-/** The day and the time of day of an ISO time, as its own offset has them. A text of another form stays as it is. */
+/**
+ * Day and time of day of an ISO time, in the offset of that time. A text of another form is returned as the
+ * time of day.
+ */
 export function localTimeOf(at: string): LocalTime {
   const [, year, month, day, clock] = /^(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d:\d\d)/.exec(at) ?? [];
   if (clock === undefined) return { day: '', clock: at };
@@ -16,7 +19,7 @@ export function localTimeOf(at: string): LocalTime {
   return { day: `${DAYS[weekday]} ${Number(day)} ${MONTHS[Number(month) - 1]} ${year}`, clock };
 }
 
-/** `Mon 2 Nov 19:09:00` */
+/** A time without the year: `Mon 2 Nov 19:09:00`. */
 export function momentOf(at: string): string {
   const { day, clock } = localTimeOf(at);
   return `${day.replace(/ \d{4}$/, '')} ${clock}`.trim();
@@ -28,7 +31,7 @@ const UNITS = [
   ['min', 60],
 ] as const;
 
-/** `2 d 3 h`, `5 min`, `1.5 s`: the two largest units. */
+/** A duration in its two largest units: `2 d 3 h`, `5 min`, `1.5 s`. */
 export function spanOf(seconds: number): string {
   if (seconds < 60) return `${Number(seconds.toFixed(seconds < 1 ? 2 : seconds < 10 ? 1 : 0))} s`;
   let rest = Math.round(seconds);

@@ -2,10 +2,10 @@ import { oneLine } from '../../output';
 import { truncate } from '../../../operator/base/truncate';
 import { isObject } from '../../../operator/base/is-object';
 
-/** Characters of the data of a call that a line shows. */
+/** Most characters of a call's data in a line. */
 const LONGEST = 160;
 
-/** Data as a person writes it in YAML, on one line: `{brightness: 128, effect: slow}`. */
+/** Data in YAML on one line, as a user would write it: `{brightness: 128, effect: slow}`. */
 export const dataOf = (data: unknown, longest = LONGEST): string => truncate(oneLine(flow(data)), longest);
 
 function flow(value: unknown): string {
@@ -18,7 +18,7 @@ function flow(value: unknown): string {
   return isPlain(value) ? value : JSON.stringify(value);
 }
 
-/** A text that means the same without quotes. */
+/** Whether a text has the same meaning without quotes. */
 const isPlain = (text: string): boolean =>
   /^[\p{L}_/][\p{L}\p{N} _./:%°+-]*$/u.test(text) &&
   !/^(true|false|null)$/i.test(text) &&
@@ -31,7 +31,7 @@ interface SomeCall {
   readonly by?: string | null;
 }
 
-/** `light.turn_on light.hall {brightness: 128}` */
+/** A call in one line: `light.turn_on light.hall {brightness: 128}`. */
 export function callOf({ action, entities, data }: SomeCall): string {
   const fields = Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'entity_id'));
   return [

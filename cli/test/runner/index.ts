@@ -1,6 +1,9 @@
 import { readScript } from './read-script';
 
-/** All modules of the program in Python that runs the cases of `kubectl hub test`. The loader imports them by these names. */
+/**
+ * All modules of the Python program that runs the cases of `kubectl hub test`. The loader imports them by
+ * these names.
+ */
 export const MODULES = [
   'answers',
   'clock',
@@ -21,9 +24,9 @@ export const MODULES = [
   'values',
 ] as const;
 
-/** The text for `python -I -c`: it reads a `Request` on the standard input. */
+/** The source for `python -I -c`, which reads a `Request` from the standard input. */
 export const loader = (): string => readScript('loader.py');
 
-/** `Request.modules` */
+/** The sources of the modules, for `Request.modules`. */
 export const runnerModules = (): Record<string, string> =>
   Object.fromEntries(MODULES.map((name) => [name, readScript(`${name}.py`)]));
