@@ -11,7 +11,7 @@ Send = Callable[[Answer], None]
 
 
 def own_output() -> Send:
-    """Writes answers to the standard output, which nothing else reaches from now on: a package may print."""
+    """Returns a function that writes answers to the standard output. Other output is discarded: a package may print."""
     lines = os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)
     with open(os.devnull, "wb") as nothing:
         os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -1,8 +1,8 @@
 """Virtual time for asyncio and for Home Assistant.
 
-Import it before anything of Home Assistant. It replaces the clock of the standard library, and two names of the hub:
-`now` and `utcnow` of `homeassistant.util.dt`. Both are replaced before another module of the hub is loaded, since many
-of them import the functions themselves.
+Must be imported before anything of Home Assistant. It replaces the clock of the standard library, and the functions
+`now` and `utcnow` of `homeassistant.util.dt`. These must be replaced before another module of the hub is loaded,
+because many modules import the functions themselves.
 """
 
 import asyncio
@@ -19,27 +19,27 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, SupportsIndex
 
-# Some code takes 0 for "never".
+# Not 0, because some code uses 0 for "never".
 MONOTONIC_START = 1000.0
-# Seconds by which a timer is late. asyncio runs those before the present time plus a nanosecond, and after half a year
-# that sum is the present time itself.
+# Seconds by which a timer fires late. asyncio runs timers that are due before the current time plus a nanosecond. After
+# half a year of virtual time, a nanosecond is too small to change the floating-point sum, and the timer would not fire.
 LATE = 1e-6
-# A turn of the loop takes microseconds, and the start of a hub some hundred turns.
+# A turn of the loop takes microseconds, and the start of a hub takes some hundred turns.
 MOST_TURNS_AT_ONE_INSTANT = 200_000
 
 real_seconds = time.perf_counter
 
 
 class Stuck(SystemExit):
-    """Nothing is ready and no timer runs. asyncio lets no other kind of exception leave its loop."""
+    """Nothing is ready and no timer runs. A SystemExit, since asyncio lets no other exception leave its loop."""
 
 
 class Endless(SystemExit):
-    """Work goes on and on without a timer, so that the clock would never move."""
+    """Work continues endlessly without a timer, so that the clock would never advance."""
 
 
 class Clock:
-    """The time: seconds since the start of the case, and the epoch seconds of that start."""
+    """The virtual time: seconds since the start of the case, and the epoch seconds of that start."""
 
     def __init__(self) -> None:
         self.start = 0.0
@@ -63,9 +63,9 @@ clock = Clock()
 
 
 class Selector(selectors.SelectSelector):
-    """Moves the clock instead of waiting.
+    """Advances the clock instead of waiting.
 
-    asyncio asks with the seconds until the next timer exactly when nothing is ready, with 0 when something is.
+    asyncio passes the seconds until the next timer if nothing is ready, and 0 if something is.
     """
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
@@ -81,7 +81,7 @@ class Selector(selectors.SelectSelector):
 
 
 class Loop(asyncio.SelectorEventLoop):
-    """An event loop on the virtual clock, without threads: there is no order of threads, and no job is overtaken."""
+    """An event loop on the virtual clock, without threads, so that the order of execution is deterministic."""
 
     def __init__(self) -> None:
         super().__init__(Selector())
@@ -92,7 +92,7 @@ class Loop(asyncio.SelectorEventLoop):
     def run_in_executor[*Arguments, Result](
         self, executor: Executor | None, func: Callable[[*Arguments], Result], *args: *Arguments
     ) -> asyncio.Future[Result]:
-        """Runs the job at once. A job that waits for the loop gets the hub's own error about it."""
+        """Runs the job at once. A job that waits for the loop gets the hub's own error for that."""
         future: asyncio.Future[Result] = self.create_future()
         try:
             future.set_result(func(*args))
@@ -107,7 +107,7 @@ class Loop(asyncio.SelectorEventLoop):
 
 
 def new_loop(start: float) -> Loop:
-    """A loop whose time begins at these epoch seconds. The hub's random delays are the same in each run."""
+    """Creates a loop whose time begins at these epoch seconds. The hub's random delays are the same in each run."""
     clock.start, clock.offset, clock.turns = start, 0.0, 0
     random.seed(0)
     loop = Loop()

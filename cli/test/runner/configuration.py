@@ -1,4 +1,4 @@
-"""The hub's directory of a case, and what of its configuration is simulated."""
+"""The hub's directory for a case, and the parts of its configuration that are simulated."""
 
 import json
 import re
@@ -11,8 +11,8 @@ import homeassistant.components as hub_components
 
 from services import ENTITY_DOMAINS
 
-# Set up with the sections of the configuration: they need no network, device, recorder or web server. Helpers come
-# first, since the others read their states.
+# Domains that are set up with their sections of the configuration: they need no network, device, recorder or web
+# server. Helpers come first, since the others read their states.
 HELPERS = (
     *("counter", "input_boolean", "input_button", "input_datetime", "input_number", "input_select", "input_text"),
     *("schedule", "timer"),
@@ -23,7 +23,7 @@ PLATFORMS = (
     *("manual", "min_max", "mold_indicator", "random", "season", "template", "threshold", "time_date", "tod", "trend"),
     *("workday", "worldclock"),
 )
-# Set up in another way, or without a meaning for a test.
+# Domains that are set up in another way, or have no effect on a test.
 _NOT_LISTED = frozenset(
     (
         *("automation", "backup", "config", "default_config", "energy", "frontend", "history", "homeassistant", "http"),
@@ -39,12 +39,12 @@ class PathError(ValueError):
 
 
 def write_files(folder: Path, home: Mapping[str, Any]) -> None:
-    """Writes the hub's directory: configuration, files, secrets and blueprints, the hub's own ones included."""
+    """Writes the hub's directory: configuration, files, secrets and blueprints, including those that the hub ships."""
     texts = {**home["files"], "configuration.yaml": home.get("configuration") or ""}
     for domain in ("automation", "script", "template"):
         own = Path(next(iter(hub_components.__path__)), domain, "blueprints")
         if own.is_dir():
-            # The hub copies its blueprints only where the folder is absent.
+            # The hub copies its blueprints only if the folder does not exist.
             shutil.copytree(own, folder / "blueprints" / domain / "homeassistant", dirs_exist_ok=True)
     for each in home["blueprints"]:
         _write(folder, f"blueprints/{each['domain']}/{each['path']}", each["yaml"])
@@ -54,14 +54,14 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
         for included in _names(_INCLUDE, text):
             path = _inside(folder, str(Path(name).parent / included), f"{name} includes {included}, which")
             if not path.exists():
-                # automations.yaml and the like, which the hub's editor writes.
+                # Files such as automations.yaml, which the hub's editor writes.
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
     _write(folder, "secrets.yaml", _secrets(home, texts))
 
 
 def _secrets(home: Mapping[str, Any], texts: Mapping[str, str]) -> str:
-    """A secret without a value has its own name as its value."""
+    """The text of secrets.yaml. A secret without a value gets its own name as its value."""
     own = texts.get("secrets.yaml", "")
     known = set(re.findall(r"^['\"]?([^\s'\"#:]+)['\"]?\s*:", own, re.M))
     used = {name for text in texts.values() for name in _names(_SECRET, text)}
@@ -88,7 +88,7 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 class Simulated(NamedTuple):
-    """A configuration without the sections that are not simulated, and the names of those."""
+    """A configuration without the sections that are not simulated, and the names of those sections."""
 
     config: dict[str, Any]
     helpers: list[str]
@@ -97,7 +97,7 @@ class Simulated(NamedTuple):
 
 
 def simulated(config: Mapping[str, Any]) -> Simulated:
-    """Splits a configuration by domains; of `sensor` and the like, by platforms."""
+    """Splits a configuration by domains, and sections such as `sensor` by platforms."""
     kept: dict[str, Any] = {}
     unsimulated: set[str] = set()
     for key, section in config.items():
@@ -120,14 +120,14 @@ def simulated(config: Mapping[str, Any]) -> Simulated:
 
 
 def as_list(section: Any) -> list[Any]:
-    """The items of a section that is a list, one item, or empty."""
+    """The items of a section that may be a list, a single item, or empty."""
     if not section:
         return []
     return list(section) if isinstance(section, list) else [section]
 
 
 def with_items(config: Mapping[str, Any], home: Mapping[str, Any], trace: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The configuration with the automations, scripts and scenes of the home; with `trace`, their runs are recorded."""
+    """The configuration with the automations, scripts and scenes of the home. With `trace`, their runs are recorded."""
     merged = dict(config)
     merged["automation"] = [*as_list(config.get("automation")), *home["automations"]]
     merged["scene"] = [*as_list(config.get("scene")), *home["scenes"]]

@@ -1,4 +1,4 @@
-"""Branches of automations and scripts: the paths that a definition has, and those that the hub's own traces show."""
+"""Branches of automations and scripts: the paths that a definition has, and those in the hub's own traces."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -6,23 +6,23 @@ from typing import Any
 
 from homeassistant.components.trace import util as trace_util
 
-# Traces are read, and then given up, after so many runs: each takes tens of kilobytes.
+# Number of runs after which traces are read and then discarded: each takes tens of kilobytes.
 RUNS_BETWEEN_HARVESTS = 250
-# Seconds of virtual time: a run that its conditions end is no event of the hub, and has a trace all the same.
+# Seconds of virtual time between two reads. A run that ends at its conditions causes no event, but has a trace.
 HARVEST_INTERVAL = 600
-# For each automation: more than its runs between two harvests, so that none is lost.
+# Per automation: more than its runs between two reads, so that no trace is lost.
 STORED_TRACES = 2 * RUNS_BETWEEN_HARVESTS
 
 
 class Coverage:
-    """What ran in all cases. Only paths are kept, by the key of a trace: `automation.<id>` or `script.<id>`."""
+    """The executed paths of all cases, by the key of a trace: `automation.<id>` or `script.<id>`."""
 
     def __init__(self) -> None:
         self._hit: dict[str, set[str]] = {}
         self._items: dict[str, tuple[str, str, Mapping[str, Any]]] = {}
 
     def learn(self, hass: Any) -> None:
-        """Notes the definitions of a hub that has started, with the inputs of blueprints in their places."""
+        """Records the definitions of a hub that has started, with blueprints expanded."""
         for domain in ("automation", "script"):
             component = hass.data.get(domain)
             for entity in component.entities if component is not None else ():
@@ -32,7 +32,7 @@ class Coverage:
                     self._items[f"{domain}.{entity.unique_id}"] = item
 
     async def harvest(self, hass: Any) -> None:
-        """Reads the traces of a hub, and gives up those of runs that have ended."""
+        """Reads the traces of a hub, and discards those of runs that have ended."""
         traces = hass.data.get("trace")
         for domain in ("automation", "script") if traces else ():
             for short in await trace_util.async_list_traces(hass, domain, None):
@@ -43,7 +43,7 @@ class Coverage:
                     _give_up(traces[key], short["run_id"])
 
     def items(self) -> list[dict[str, Any]]:
-        """One for each automation and script, in the order of their entity ids."""
+        """One item for each automation and script, in the order of their entity ids."""
         return [
             {
                 "entity": entity,
@@ -56,7 +56,7 @@ class Coverage:
 
 
 def _give_up(bucket: Any, run: str) -> None:
-    """A bucket has the runs by id or, since 2026.11, one such list of runs and one of triggers that did not fire."""
+    """Removes a run from a bucket, a dict of runs by id or, since 2026.11, an object with two such dicts."""
     for runs in (getattr(bucket, "runs", bucket), getattr(bucket, "not_triggered", {})):
         runs.pop(run, None)
 
@@ -84,7 +84,7 @@ def _paths_of(domain: str, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _triggers(triggers: Any) -> Iterator[Any]:
-    """Lists of triggers are one list for the hub."""
+    """The triggers as a flat list, like the hub's own: a list may contain lists of triggers."""
     for trigger in _list(triggers):
         if isinstance(trigger, Mapping) and "triggers" in trigger:
             yield from _triggers(trigger["triggers"])
@@ -117,7 +117,7 @@ def _branches(step: Mapping[str, Any], path: str) -> Iterator[str]:
 
 
 def _first(config: Mapping[str, Any], *names: str) -> Any:
-    """The former names of keys are still allowed."""
+    """The value under the first of several names: former names of keys are still allowed."""
     return next(itertools.chain((config[name] for name in names if name in config), (None,)))
 
 

@@ -1,4 +1,4 @@
-"""What the automations and scripts of a hub that has started name."""
+"""The entities and triggers to which the automations and scripts of a started hub refer."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,7 +7,7 @@ from typing import Any
 from configuration import as_list
 from values import items_of
 
-# The triggers that states, events and the clock fire. That of a device is refused, since there is none.
+# Triggers that states, events and the clock fire. The hub refuses a device trigger, since there are no devices.
 _FIRING = frozenset(
     (
         *("device", "event", "geo_location", "homeassistant", "numeric_state", "persistent_notification", "state"),
@@ -19,7 +19,7 @@ _ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 def without_state(hass: Any) -> list[str]:
-    """The entities that automations and scripts name and that have no state."""
+    """The entities to which automations and scripts refer but that have no state."""
     named = {each for entity in _definitions(hass) for each in items_of(entity.referenced_entities)}
     return sorted(each for each in named if _ENTITY.fullmatch(each) and hass.states.get(each) is None)
 
@@ -49,7 +49,7 @@ def _silent_in(definition: Any) -> set[str]:
         elif isinstance(value, Mapping):
             for trigger in (each for key in _TRIGGERS for each in as_list(value.get(key))):
                 name = trigger.get("trigger") or trigger.get("platform") if isinstance(trigger, Mapping) else None
-                # One with a dot belongs to a domain of entities, and follows their states.
+                # A trigger with a dot belongs to a domain of entities, and reacts to their states.
                 if isinstance(name, str) and name not in _FIRING and "." not in name:
                     found.add(name)
             open_values.extend(value.values())

@@ -1,4 +1,4 @@
-"""The calls that one `expect` is about, and which of its items each of them counts for."""
+"""The calls that one `expect` considers, and the assignment of calls to its items."""
 
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from services import Call
 from values import matches
 
-# The items of `calls` that a call fits, by index.
+# The indexes of the items of `calls` that a call matches.
 Fits = tuple[int, ...]
 
 
 def fits(item: Mapping[str, Any], call: Call) -> bool:
-    """Whether a call is one that an item of `calls` or `none` describes."""
+    """Whether a call matches an item of `calls` or `none`."""
     return (
         item["action"] == call.action
         and set(item.get("entity") or ()) <= set(call.entities)
@@ -22,7 +22,7 @@ def fits(item: Mapping[str, Any], call: Call) -> bool:
 
 
 class Mismatch(NamedTuple):
-    """An item of `calls`, and how many calls there were for it."""
+    """An item of `calls` with a wrong number of calls, and that number."""
 
     item: Mapping[str, Any]
     seen: int
@@ -30,11 +30,11 @@ class Mismatch(NamedTuple):
 
 
 class Expectation:
-    """Assigns each call to one item that it fits.
+    """Assigns each call to one item that it matches.
 
-    An item with `times` needs exactly so many calls, any other one or more. A call counts for one item only, and no
-    choice fails a set of items that another choice fulfils: an assignment is changed along a path of items whenever
-    that makes room for a further call (a maximum matching). Calls that fit the same items are counted as one kind.
+    An item with `times` needs exactly that many calls, any other item one or more. A call counts for one item only. If
+    some assignment fulfils all items, it is found: whenever a further call finds no room, earlier calls are moved along
+    a path of items (a maximum matching). Calls that match one set of items are counted together.
     """
 
     def __init__(self, items: Sequence[Mapping[str, Any]], none: Sequence[Mapping[str, Any]], only: bool) -> None:
@@ -43,7 +43,7 @@ class Expectation:
         self._only = only
         self._needed: list[int] = [1 if item.get("times") is None else item["times"] for item in items]
         self._held: list[Counter[Fits]] = [Counter() for _ in items]
-        # Calls that no item had room for. More calls never make room for them.
+        # Calls for which no item had room. Further calls never make room for them.
         self._left: Counter[Fits] = Counter()
         self.unexpected: list[Call] = []
 
@@ -58,7 +58,7 @@ class Expectation:
         return all(held.total() >= needed for held, needed in zip(self._held, self._needed, strict=True))
 
     def mismatches(self) -> Iterator[Mismatch]:
-        """The items with too few calls and, at the end of `within`, those of `times` with too many."""
+        """The items with too few calls and, at the end of `within`, items with `times` that have too many."""
         for item, held, needed in zip(self._items, self._held, self._needed, strict=True):
             if held.total() < needed:
                 yield Mismatch(item, held.total(), item.get("times") is not None)
@@ -68,7 +68,7 @@ class Expectation:
                 yield Mismatch(item, self._held[index].total() + surplus[index], True)
 
     def _surplus(self) -> Counter[int]:
-        """How many calls fit items of `times` alone and have no room there, by item."""
+        """The number of calls, by item, that match only items with `times` and find no room there."""
         room = [item.get("times") for item in self._items]
         surplus: Counter[int] = Counter()
         for kind, count in self._left.items():
@@ -83,7 +83,7 @@ class Expectation:
         return surplus
 
     def _place(self, kind: Fits, room: Sequence[int | None]) -> bool:
-        """Gives a call to an item with room, or moves others on so that one has it. Room: None is without an end."""
+        """Assigns a call to an item with room, or moves other calls to make room. A room of None is unlimited."""
         came_from: dict[int, tuple[int, Fits] | None] = dict.fromkeys(kind)
         queue = deque(kind)
         while queue:

@@ -1,6 +1,6 @@
-"""Keeps a home inside its folder: others have written it, and the machine may be one that builds software.
+"""Confines a home to its folder: other people may have written it, and the machine may be a build server.
 
-The hub opens each file that `!include` names, and each variable of the environment that `!env_var` names.
+The hub opens each file that `!include` names, and reads each environment variable that `!env_var` names.
 """
 
 import errno
@@ -20,9 +20,9 @@ import homeassistant
 
 from clock import Endless, clock
 
-# Real seconds between two looks at the process that has started this one.
+# Real seconds between two checks of the process that has started this one.
 _BETWEEN_LOOKS = 1.0
-# Processor seconds. The start of a hub with hundreds of automations needs some of them.
+# Processor seconds. The start of a hub with hundreds of automations needs several of them.
 MOST_SECONDS_AT_ONE_INSTANT = 30
 _ENDLESS = "a template or a regular expression has no end, or takes too long"
 
@@ -42,14 +42,14 @@ _NEVER = frozenset(
 )
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
-# Files outside of the folder that have been asked for, in this order.
+# Files outside of the folder to which access was refused, in order.
 refused: dict[str, None] = {}
 
 
 def confine(folder: Path) -> None:
-    """From now on this process opens files of this folder and of its libraries, no connection and no other program.
+    """Allows this process to open only files in this folder and in its libraries, no connections and no other programs.
 
-    A refused file is a FileNotFoundError, for which the hub names the line that asks for it.
+    Access to another file raises FileNotFoundError, for which the hub reports the line with the reference.
     """
     os.environ.clear()
     os.chdir(folder)
@@ -76,7 +76,7 @@ def confine(folder: Path) -> None:
         else:
             return
         path = arguments[0]
-        # A number is a file that is open already.
+        # A number is the descriptor of an open file.
         if isinstance(path, str | bytes | os.PathLike) and not may_open(os.fsdecode(path), is_change):
             refused[os.fsdecode(path)] = None
             raise FileNotFoundError(errno.ENOENT, "it is outside of the hub's directory", os.fsdecode(path))
@@ -86,7 +86,7 @@ def confine(folder: Path) -> None:
 
 def _libraries() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    # In the image of the hub, its source lies in a folder of its own.
+    # In the hub's image, the source of Home Assistant is in a folder of its own.
     own = (*homeassistant.__path__, *(paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")))
     return tuple(os.path.realpath(each) for each in (*own, *zoneinfo.TZPATH, *sys.path) if each)
 
@@ -96,9 +96,9 @@ def _is_below(path: str, folders: tuple[str, ...]) -> bool:
 
 
 def watch(folder: Path) -> None:
-    """Ends the process at Ctrl-C and SIGTERM, when the command line that started it is gone, and work that has no end.
+    """Ends the process at Ctrl-C and SIGTERM, and when the command line that started it is gone; and ends endless work.
 
-    Before the end, the folder is removed.
+    Before the process ends, the folder is removed.
 
     Raises:
         Endless: in the work itself, such as a template.
@@ -121,6 +121,6 @@ def watch(folder: Path) -> None:
 
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, end)
-    # Also in a regular expression: a thread would wait for its end.
+    # A signal also interrupts a regular expression; a thread would have to wait for its end.
     signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, _BETWEEN_LOOKS, _BETWEEN_LOOKS)

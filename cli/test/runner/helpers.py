@@ -1,15 +1,15 @@
-"""The helpers of a home, such as `input_boolean`: the action that brings one into a state."""
+"""The helpers of a home, such as `input_boolean`: the action that sets one to a state."""
 
 import re
 from typing import Any
 
 
 class StepError(Exception):
-    """A step that is not possible, as a sentence."""
+    """A step that is not possible. The message is a sentence."""
 
 
 def helper_action(domain: str, state: str) -> tuple[str | None, dict[str, Any]]:
-    """The action that brings a helper into a state, and its data."""
+    """The action that sets a helper to a state, and its data."""
     if domain in ("input_boolean", "timer"):
         actions = {
             "input_boolean": {"on": "turn_on", "off": "turn_off"},

@@ -1,10 +1,10 @@
-"""States of the past, as the command line packs them (cli/test/protocol.ts, `History`)."""
+"""Recorded states, as packed by the command line (cli/test/protocol.ts, `History`)."""
 
 import heapq
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-# Helpers that have an action for each state. Timers, schedules, groups and templates follow the definitions.
+# Helpers with an action for each state. Timers, schedules, groups and templates follow from the definitions.
 REPLAYED_HELPERS = frozenset(
     (
         *("counter", "input_boolean", "input_button", "input_datetime", "input_number", "input_select"),
@@ -15,7 +15,7 @@ NO_STATES = ("unavailable", "unknown")
 
 
 class Change(NamedTuple):
-    """A state of an entity. `at`: the epoch seconds from which on it has it."""
+    """A state of an entity. `at`: epoch seconds from which the entity has it."""
 
     at: float
     entity: str
@@ -35,7 +35,7 @@ def given(history: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def changes(history: Mapping[str, Any]) -> Iterator[Change]:
-    """The states after the beginning, of all entities, in the order of their times."""
+    """The states of all entities after the beginning, in chronological order."""
     begin = float(history["from"])
     streams = [_changes_of(history, entity) for entity in history["entities"]]
     merged = heapq.merge(*streams, key=lambda change: change.at)
@@ -43,7 +43,7 @@ def changes(history: Mapping[str, Any]) -> Iterator[Change]:
 
 
 def can_replay(entity: str, state: str, owned: frozenset[str]) -> bool:
-    """Whether a state of the past is played: the entities that the home makes follow from the rest, but for helpers."""
+    """Whether a recorded state is replayed: for helpers, and for all entities that the home does not create itself."""
     return entity not in owned or (entity.split(".")[0] in REPLAYED_HELPERS and state not in NO_STATES)
 
 

@@ -1,6 +1,6 @@
 """A hub in virtual time: its core, helpers, templates, automations, scripts and scenes.
 
-All else is states and recorded calls.
+Everything else consists of states and recorded calls.
 """
 
 import asyncio
@@ -35,14 +35,14 @@ from record import Record
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text
 
-# Seconds. Events take a turn or two of the loop, templates some more. Waiting until the hub has no task would run
+# Seconds. Events take one or two turns of the loop, templates some more. Waiting until the hub has no task would wait
 # through delays.
 SETTLE = 0.01
 LONGEST_STATE = 255
 _ACTION = re.compile(r"^\s*(?:-\s+)?(?:action|service):\s*['\"]?([a-z_]+)\.\w+", re.M)
 
 
-# Settings of the section `homeassistant` that name folders, addresses and logins of the machine.
+# Settings of the section `homeassistant` for folders, addresses and logins of the machine.
 _OF_THE_MACHINE = (
     *("allowlist_external_dirs", "allowlist_external_urls", "auth_mfa_modules", "auth_providers", "external_url"),
     *("internal_url", "media_dirs", "whitelist_external_dirs"),
@@ -50,14 +50,14 @@ _OF_THE_MACHINE = (
 
 
 class ConfigurationError(Exception):
-    """The hub does not load configuration.yaml, in its own words."""
+    """The hub does not load configuration.yaml. The message is the hub's."""
 
 
 class House:
     """One start of a hub.
 
-    `place`: overrides the hub's location, also that of its configuration. `case`: given, mock and echo, and whether it
-    has a history. `owned`: the entities that the home itself makes.
+    `place`: overrides the location in the configuration. `case`: its fields given, mock and echo, and whether it has a
+    history. `owned`: the entities that the home itself creates.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class House:
         self._has_history = "history" in case
         self._owned = owned
         self._is_traced = is_traced
-        # In the order in which they came: a set would have another one in each run.
+        # A dict keeps the order of insertion; the order of a set would differ in each run.
         self._simulated: dict[str, None] = {}
         self.hass = ha.HomeAssistant(str(folder))
         self.services = Services(self.hass, case["mock"], self._on_call)
@@ -88,7 +88,7 @@ class House:
         self.hass.services = self.services
 
     async def start(self, before: "House | None" = None) -> None:
-        """Starts the hub. After a restart, given entities are unavailable, as those of devices are at first."""
+        """Starts the hub. After a restart, given entities are unavailable, like those of devices at first."""
         hass, is_restart = self.hass, before is not None
         self.record.is_starting = True
         self.record.logs.attach(hass.config.config_dir)
@@ -110,7 +110,7 @@ class House:
             _switch_off(merged["automation"], self._home["disabled"])
         domains = {entity.split(".")[0] for entity in self._given} | named_domains(merged) | self._blueprint_domains()
         used = [domain for domain in ENTITY_DOMAINS if domain in domains]
-        # The sun comes with sensors of its own, so that it sets up these domains as well.
+        # The sun has sensors, so it sets up their domain too.
         await self._set_up(dict.fromkeys([*config.others, *used, "sun"]), {**config.config, "sun": {}})
         if not is_restart:
             await self._give_owned()
@@ -140,7 +140,7 @@ class House:
             await config.async_set_time_zone(place["timezone"])
 
     def _register_places(self) -> None:
-        """Creates floors, labels and areas. References are names."""
+        """Creates floors, labels and areas. References to them are names."""
         floors, labels = floor_registry.async_get(self.hass), label_registry.async_get(self.hass)
         areas = area_registry.async_get(self.hass)
         for each in self._home["floors"]:
@@ -157,7 +157,7 @@ class House:
             )
 
     def _register_entities(self) -> None:
-        """Gives definitions the entity ids that they have in the hub of a person, who may have changed them."""
+        """Gives definitions the entity ids that they have in the user's hub, where the user may have changed them."""
         entities = entity_registry.async_get(self.hass)
         for entity, unique_id in (self._home.get("entityIds") or {}).items():
             domain, object_id = entity.split(".", 1)
@@ -184,11 +184,11 @@ class House:
         except (HomeAssistantError, OSError) as error:
             message = str(error).replace(f"{self.hass.config.config_dir}/", "")
             if re.fullmatch(r"\w+", message):
-                # All that the hub says of `!env_var`.
+                # The hub's message for `!env_var` is only the name of the variable.
                 message = f"no variable {message} is in the environment of a test: write `!env_var {message} DEFAULT`"
             raise ConfigurationError(message) from None
         for path in refused:
-            # To the hub, a folder that cannot be read is an empty one.
+            # The hub treats a folder that cannot be read as empty, so the error is raised here.
             raise ConfigurationError(f"{path} is outside of the hub's directory: write a path inside it")
         return config
 
@@ -218,7 +218,7 @@ class House:
         self._simulated[entity] = None
 
     async def _give_owned(self) -> None:
-        """The given states of the home's own helpers, before its automations are loaded."""
+        """Sets the given states of the home's own helpers, before its automations are loaded."""
         for entity, given in self._given.items():
             if entity in self._owned:
                 if given.get("state") is not None and self._has_history:
@@ -228,7 +228,7 @@ class House:
                 self._put_in_place(entity, given)
 
     def _put_in_place(self, entity: str, given: Mapping[str, Any]) -> None:
-        """Area and labels are those of the entity registry, so that the hub itself resolves targets."""
+        """Sets area and labels in the entity registry, so that the hub itself resolves targets."""
         if given.get("area") is None and not given.get("labels"):
             return
         entities = entity_registry.async_get(self.hass)
@@ -253,7 +253,7 @@ class House:
         self.hass.states.async_set(entity, state, {**kept, **_attributes(given.get("attributes") or {})})
 
     async def set(self, entity: str, given: Mapping[str, Any]) -> None:
-        """A step `set`: a state of the world, or a helper of the home through its action."""
+        """The step `set`: sets a state, or a helper of the home with the helper's action."""
         domain = entity.split(".")[0]
         if domain in ("automation", "script", "scene"):
             way = f"call: {{action: {domain}.turn_on, target: {{entity_id: {entity}}}}}"
@@ -271,7 +271,7 @@ class House:
             await self.set_helper(entity, given["state"])
 
     async def set_helper(self, entity: str, state: str) -> None:
-        """Sets a helper of the home by its action, as a person does in the hub."""
+        """Sets a helper of the home with its action, like a user of the hub."""
         domain = entity.split(".")[0]
         service, data = helper_action(domain, state)
         if domain == "sun":
@@ -283,7 +283,7 @@ class House:
         await self.services.perform(domain, service, call, blocking=True, context=ha.Context())
 
     async def replay(self, entity: str, state: str, attributes: Mapping[str, Any]) -> None:
-        """Brings an entity into a state of the past: a helper of the home by its action, which is not recorded."""
+        """Sets an entity to a recorded state. For a helper of the home, its action is called but not recorded."""
         if not can_replay(entity, state, self._owned):
             return
         if entity not in self._owned:
@@ -293,7 +293,7 @@ class House:
         if present is not None and present.state == state:
             return
         domain = entity.split(".")[0]
-        # A definition of today may not have the option or the range of that time.
+        # The current definition may lack the option, or have another range, than at the time of the recording.
         with contextlib.suppress(Exception):
             service, data = helper_action(domain, state)
             call = {"entity_id": entity, **data}
@@ -303,7 +303,7 @@ class House:
         self.record.on_call(call)
 
     def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
-        """Lets the states of simulated entities follow a call."""
+        """Changes the states of simulated entities after a call."""
         if not self._echo:
             return
         for entity in entities:
@@ -316,7 +316,7 @@ class House:
                 self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
 
     def _on_missing(self, action: str, kind: str, missing: str) -> None:
-        """Warns of an area, floor or label that there is not. A home whose files have none may have them in its hub."""
+        """Warns of an unknown area, floor or label, unless the files have none at all: the hub may have them."""
         if not self._home[f"{kind}s"]:
             return
         known = ", ".join(sorted(self._places(kind)))
@@ -331,7 +331,7 @@ class House:
         return [each.label_id for each in label_registry.async_get(self.hass).async_list_labels()]
 
     def refused(self) -> list[dict[str, str]]:
-        """The automations and scripts that the hub did not load, in its own words, and errors of its configuration."""
+        """The automations and scripts that the hub did not load, with its messages, and errors of its configuration."""
         issues = issue_registry.async_get(self.hass).issues.values()
         found = []
         for domain in ("automation", "script"):
@@ -348,7 +348,7 @@ class House:
         return frozenset(self.hass.states.async_entity_ids())
 
     async def stop(self) -> None:
-        """Stops the hub as a restart does: it writes the states that it restores. Its timers and tasks end."""
+        """Stops the hub like a restart: it stores the states to restore, and its timers and tasks end."""
         await self.hass.async_stop(force=True)
         loop = asyncio.get_running_loop()
         for handle in get_scheduled_timer_handles(loop):
@@ -369,7 +369,7 @@ def _fields(entry: Mapping[str, Any], names: tuple[str, ...], sets: tuple[str, .
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON writes 50.0 as 50, and a hub of 2025 takes a place for one only if it is of floats."""
+    """Converts coordinates to floats: JSON writes 50.0 as 50, and a hub of 2025 requires floats."""
     places = {key: float(given[key]) for key in ("latitude", "longitude") if isinstance(given.get(key), int)}
     return {**given, **places}
 

@@ -1,4 +1,4 @@
-"""The step `expect`: waits for the calls and states that it names, and says what is otherwise."""
+"""The step `expect`: waits for the expected calls and states, and describes the differences."""
 
 import asyncio
 from collections import deque
@@ -14,7 +14,7 @@ from values import Plain, cut, described, matches
 Fault = dict[str, Any]
 Until = Callable[[float], Any]
 
-# A hub adds up to half a second to a time of day, so that an `expect` without `within` means this second.
+# Seconds. A hub adds up to half a second to a time of day, so `expect` without `within` waits this long.
 SAME_SECOND = 0.6
 MOST_SHOWN_CALLS = 10
 MOST_UNEXPECTED = 20
@@ -37,7 +37,7 @@ class Judge:
         self._is_whole = bool(expect["none"]) or bool(expect["only"]) or counts
 
     async def faults(self, until: Until) -> list[Fault]:
-        """Waits as long as the step says. `until` runs the hub up to a moment."""
+        """Waits as long as the step allows, and returns the faults. `until` runs the hub up to a moment."""
         begin = clock.epoch()
         if self._is_whole and self._within:
             await until(begin + self._within)
@@ -55,7 +55,7 @@ class Judge:
         return self._check.is_met() and not any(True for _ in self._of_states())
 
     async def _wait(self, deadline: float) -> None:
-        """Ends at the first moment at which all calls were made and all states hold."""
+        """Returns at the first moment at which all calls were made and all states are as expected."""
         while not self._is_done() and (left := deadline - clock.epoch()) > 0:
             self._record.changed.clear()
             try:
@@ -63,7 +63,7 @@ class Judge:
                     await self._record.changed.wait()
             except TimeoutError:
                 continue
-            # The hub tells the author of a call one turn later.
+            # The hub reports the author of a call one turn of the loop later.
             await asyncio.sleep(0)
 
     def _of_calls(self) -> Iterator[Fault]:
@@ -76,7 +76,7 @@ class Judge:
             }
 
     def _nearest(self, item: Mapping[str, Any]) -> list[Call]:
-        """The calls of that action, otherwise all; the last ones."""
+        """The last calls of this action, or the last of all calls if there are none."""
         same = [call for call in self._calls if call.action == item["action"]]
         return (same or list(self._calls))[-MOST_SHOWN_CALLS:]
 

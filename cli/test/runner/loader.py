@@ -1,4 +1,4 @@
-"""Imports the modules that the request on the standard input has as texts, and runs its cases (steps.py)."""
+"""Imports the modules whose sources are in the request on the standard input, and runs its cases (steps.py)."""
 
 import importlib.abc
 import importlib.machinery
@@ -21,6 +21,6 @@ class Texts(importlib.abc.ExecutionLoader, importlib.abc.MetaPathFinder):
 
 
 sys.meta_path.insert(0, Texts())
-# First, since it replaces the clock before anything of the hub is loaded.
+# Imported first, because it replaces the clock before anything of the hub is loaded.
 importlib.import_module("clock")
 importlib.import_module("steps").main(request)

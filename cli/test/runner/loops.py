@@ -1,22 +1,22 @@
-"""Automations and scripts that cause their own next run, found by the contexts of the hub's events."""
+"""Automations and scripts that cause their own next run, detected by the contexts of the hub's events."""
 
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 MOST_RUNS_WITHIN_A_SECOND = 100
-# More than a person presses a button, or an automation corrects itself.
+# More than a user presses a button, or an automation corrects itself.
 MOST_RUNS_BY_ITSELF = 20
-# Seconds.
+# Seconds in which such runs are counted.
 SPAN = 60.0
 MOST_CHAINS = 5_000
 
-# The times of the runs that have led to a run, by entity id, the run itself included.
+# Times of the runs that led to a run, by entity id. The run itself is included.
 Chain = Mapping[str, tuple[float, ...]]
 
 
 class Runaway(SystemExit):
-    """An automation or script runs again and again: the case ends, since its clock would hardly move."""
+    """An automation or script runs without end: the case is stopped, since its clock would hardly advance."""
 
     def __init__(self, entity: str) -> None:
         super().__init__(f"{entity} ran {MOST_RUNS_WITHIN_A_SECOND} times within one second")
@@ -29,32 +29,32 @@ class Loops:
     def __init__(self) -> None:
         self._second = -1
         self._runs_of_second: Counter[str] = Counter()
-        # By the id of the context of their last run, the oldest first.
+        # Chains by the id of the context of their last run, the oldest first.
         self._chains: dict[str, Chain] = {}
         self._found: set[str] = set()
 
     def add(self, entity: str, context: Any, now: float) -> str | None:
-        """Notes a run.
+        """Records a run.
 
         Args:
             entity: entity id of the automation or script.
-            context: the context of the run; its parent is that of the cause.
+            context: the context of the run; its parent is the context of the cause.
             now: seconds since the start of the case.
 
         Returns:
-            A sentence about a loop that goes on by a delay, once for each.
+            A message about a loop that continues through delays, once for each loop.
 
         Raises:
-            Runaway: the runs are so many that the clock hardly moves.
+            Runaway: there are so many runs that the clock hardly advances.
         """
         self._count(entity, int(now))
         cause = self._chains.get(context.id) or self._chains.get(context.parent_id or "") or {}
         recent = {each: kept for each, times in cause.items() if (kept := tuple(t for t in times if t > now - SPAN))}
         times = (*recent.get(entity, ()), now)
-        # Others of the loop run as often, and one sentence is enough.
+        # Other entities of the loop run equally often, and one message per loop is enough.
         is_known = not self._found.isdisjoint(recent)
         self._keep(context.id, {**recent, entity: times[-MOST_RUNS_WITHIN_A_SECOND - 1 :]})
-        # Runs within one second have a bound of their own.
+        # Runs within one second are limited separately.
         if is_known or len(times) <= MOST_RUNS_BY_ITSELF or now - times[0] < 1:
             return None
         self._found.add(entity)

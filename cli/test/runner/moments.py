@@ -1,4 +1,4 @@
-"""Moments of local time: the next one of its kind, over changes of summer time."""
+"""Moments of local time: the next one that matches, across changes of daylight saving time."""
 
 import datetime
 import zoneinfo
@@ -10,19 +10,19 @@ from homeassistant.helpers import sun
 from clock import clock, dt_util
 from record import local_time
 
-# Two changes of summer time are never so near, and a time of day is missing on one day at most.
+# Two changes of daylight saving time are never within a few days, so a time of day is missing on one day at most.
 DAYS_AHEAD = 3
-# The hub, its libraries and the sun have times for these years.
+# The hub, its libraries and the calculation of the sun support these years.
 YEARS = range(1971, 2100)
 MOST_SECONDS_AHEAD = 367 * 86_400
 
 
 class MomentError(Exception):
-    """A moment that there is not, as a sentence."""
+    """A moment that does not exist. The message is a sentence."""
 
 
 def time_zone(name: str | None) -> datetime.tzinfo:
-    """The time zone of this name; UTC, the hub's own default, without one."""
+    """The time zone with this name; UTC, the hub's own default, without a name."""
     try:
         return zoneinfo.ZoneInfo(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -30,7 +30,7 @@ def time_zone(name: str | None) -> datetime.tzinfo:
 
 
 def epochs_of(local: datetime.datetime, zone: datetime.tzinfo) -> list[float]:
-    """The epoch seconds of a local time, in order: none in a gap of summer time, two in an overlap."""
+    """The epoch seconds of a local time, in order: none in a gap of daylight saving time, two in an overlap."""
     found = []
     for fold in (0, 1):
         epoch = local.replace(tzinfo=zone, fold=fold).timestamp()
@@ -48,7 +48,7 @@ def start_of(text: str, zone: datetime.tzinfo) -> float:
 
 
 def check_local(text: str, zone: datetime.tzinfo) -> None:
-    """Raises a MomentError for a local time that a change of summer time leaves out."""
+    """Raises a MomentError for a local time that a change of daylight saving time skips."""
     _existing(datetime.datetime.fromisoformat(text), zone)
 
 

@@ -1,4 +1,4 @@
-"""The memory of a case: calls since the last `expect`, changes for the timeline, and the log of the hub."""
+"""The record of a case: calls since the last `expect`, changes for the timeline, and the log of the hub."""
 
 import asyncio
 import logging
@@ -23,12 +23,12 @@ MOST_BUFFERED_ENTRIES = 500
 
 
 def local_time(epoch: float) -> str:
-    """`2026-11-02T19:09:00.000+01:00`, in the time zone of the hub."""
+    """The time in ISO 8601, in the time zone of the hub: `2026-11-02T19:09:00.000+01:00`."""
     return str(dt_util.as_local(dt_util.utc_from_timestamp(epoch)).isoformat(timespec="milliseconds"))
 
 
 def seen(call: Call, bound: Plain | None = None) -> Answer:
-    """A call as the command line shows it. `bound`: that of several calls together."""
+    """A call in the form of an answer. `bound`: a common size limit for the data of several calls."""
     bound = bound or Plain()
     return {
         "at": local_time(call.at),
@@ -48,7 +48,7 @@ class LogLine:
     by: str | None
 
 
-# The loggers of automations, scripts, templates and triggers. Others speak of devices and services that are not there.
+# The loggers of automations, scripts, templates and triggers. Other loggers report missing devices and services.
 _WATCHED = (
     *("homeassistant.components.automation", "homeassistant.components.script", "homeassistant.components.template"),
     *("homeassistant.components.homeassistant.triggers", "homeassistant.components.blueprint"),
@@ -56,14 +56,14 @@ _WATCHED = (
     *("homeassistant.helpers.script_variables", "homeassistant.helpers.template", "homeassistant.helpers.trigger"),
 )
 _OF_CONFIGURATION = ("homeassistant.config", "homeassistant.setup")
-# The answer `refused` has these, with the words of the hub.
+# Messages that are also in the answer `refused`.
 _REFUSALS = re.compile(r"has been disabled: |(failed to generate|generated invalid) (automation|script)", re.I)
 _OF_THE_SUN = ("sun.sun", "sensor.sun_next_", "sensor.sun_solar_", "binary_sensor.sun_solar_")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Logs(logging.Handler):
-    """Keeps the warnings that matter to a test: each text once, and not more than a screenful of pages."""
+    """Keeps the warnings that matter to a test: each text once, and not more than MOST_LOG_LINES."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -72,7 +72,7 @@ class Logs(logging.Handler):
         self.of_configuration: list[str] = []
 
     def attach(self, folder: str) -> None:
-        """Makes it the only handler of the process. Paths in messages are those below the folder."""
+        """Makes this the only handler of the process. Paths in messages become relative to the folder."""
         self.folder = folder
         root = logging.getLogger()
         root.handlers = [self]
@@ -92,12 +92,12 @@ class Logs(logging.Handler):
             line.by == by and line.at == clock.epoch() for line in self.lines.values()
         )
         if is_repeated:
-            # The script of the automation has logged the error, with its place.
+            # The automation's script has logged the error already, with its place.
             return
         self.add(f"{record.levelname} {record.name}: {message}", by)
 
     def add(self, text: str, by: str | None = None) -> None:
-        """Keeps a warning, unless it is there."""
+        """Keeps a warning, unless its text is kept already."""
         if len(self.lines) < MOST_LOG_LINES:
             self.lines.setdefault(text, LogLine(clock.epoch(), text, by))
 
@@ -119,20 +119,20 @@ def _entity_of_logger(name: str) -> str | None:
 
 
 class Record:
-    """Listens to the hubs of one case: a restart makes another hub.
+    """Listens to the hubs of one case: a restart creates another hub.
 
-    With `send`, each call is an answer of the timeline, and each change as well unless `only_calls` is set. They wait
-    for a moment, since the author of a call may only be known after it.
+    With `send`, each call is sent as an answer of the timeline, and each change too unless `only_calls` is set. Answers
+    are buffered for a moment, since the author of a call may become known only after the call.
     """
 
     def __init__(self, send: Send | None, only_calls: bool = False) -> None:
         self.authors = Authors()
-        # Since the end of the `expect` before.
+        # Calls since the end of the previous `expect`.
         self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
         self.dropped = 0
         self.on_runs: Callable[[], None] | None = None
         self.logs = Logs()
-        # The states with which a hub starts are no changes.
+        # The states with which a hub starts are not changes.
         self.is_starting = False
         self.changed = asyncio.Event()
         self._send = send
@@ -142,27 +142,27 @@ class Record:
         self._loops = Loops()
 
     def listen(self, hass: Any) -> None:
-        """Follows the events of a hub that starts."""
+        """Subscribes to the events of a hub that starts."""
         for event in ("automation_triggered", "script_started"):
             hass.bus.async_listen(event, _as_callback(self._on_run))
         hass.bus.async_listen("state_changed", _as_callback(self._on_change))
 
     def on_call(self, call: Call) -> None:
-        """A call of the home."""
+        """Records a call of the home."""
         self.dropped += len(self.calls) == MOST_CALLS
         self.calls.append(call)
         self.show(call)
         self.changed.set()
 
     def show(self, entry: Call | Answer) -> None:
-        """Adds to the timeline alone."""
+        """Adds an entry only to the timeline."""
         if self._send:
             self._buffer.append(entry)
             if len(self._buffer) > MOST_BUFFERED_ENTRIES:
                 self._flush_before(clock.epoch())
 
     def take_calls(self) -> Iterator[Call]:
-        """The calls that no `expect` has had yet, with their authors."""
+        """The calls that no previous `expect` has taken, with their authors."""
         while self.calls:
             yield self.authors.complete(self.calls.popleft())
 
@@ -193,7 +193,7 @@ class Record:
     def _on_change(self, event: Any) -> None:
         self.changed.set()
         entity = event.data["entity_id"]
-        # The position of the sun changes every few minutes, and an automation with each of its runs.
+        # The position of the sun changes every few minutes, and the state of an automation with each of its runs.
         is_shown = self._send and not self._only_calls and not self.is_starting
         if not is_shown or entity.startswith(_OF_THE_SUN):
             return

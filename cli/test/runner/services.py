@@ -1,4 +1,4 @@
-"""The actions of the hub: each call is recorded, and those of services that the hub does not have end here."""
+"""The actions of the hub: each call is recorded, and calls of services that the hub lacks are answered here."""
 
 import asyncio
 import difflib
@@ -23,7 +23,7 @@ TargetSelection = getattr(hub_target, "TargetSelection", None) or hub_target.Tar
 
 @dataclass(slots=True)
 class Call:
-    """A call of an action. `at`: epoch seconds. `by`: entity id of the automation or script that made it."""
+    """A call of an action. `at`: epoch seconds. `by`: entity id of the automation or script that made the call."""
 
     at: float
     action: str
@@ -34,7 +34,7 @@ class Call:
 
 
 class Authors:
-    """The automation or script that a context belongs to. A hub may say it only after the first call of a run."""
+    """The automation or script to which a context belongs. The hub may report it only after the first call of a run."""
 
     def __init__(self) -> None:
         self._entities: OrderedDict[str, str] = OrderedDict()
@@ -52,11 +52,11 @@ class Authors:
 
 
 class UnknownAction(Exception):
-    """A mock of an action that the hub does not have, as a sentence."""
+    """A mock for an action that the hub does not have. The message is a sentence."""
 
 
 class Services(ha.ServiceRegistry):  # type: ignore[misc]
-    """The registry of a hub in which only some domains are set up."""
+    """The service registry of a hub in which only some domains are set up."""
 
     def __init__(self, hass: Any, mocks: Mapping[str, Mapping[str, Any]], on_call: Callable[[Call], None]) -> None:
         super().__init__(hass)
@@ -64,11 +64,13 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self._mocks = mocks
         self._on_call = on_call
         self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
-        # Action, `area`, `floor` or `label`, and the id of the one that a target has and the home does not.
+        # Called with the action, the kind `area`, `floor` or `label`, and the id in a target that the home does not
+        # have.
         self.on_missing: Callable[[str, str, str], None] | None = None
 
     def check_mocks(self) -> None:
-        """Raises UnknownAction. The actions of a domain that is not set up are unknown: their mocks are not checked."""
+        """Raises UnknownAction. Mocks for domains that are not set up are not checked, since their actions are unknown.
+        """
         for action in self._mocks:
             domain, service = action.lower().split(".", 1)
             if domain in self._hub.config.components and not self.has_service(domain, service):
@@ -85,7 +87,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         target: dict[str, Any] | None = None,
         return_response: bool = False,
     ) -> Any:
-        """A call of the home: recorded, then performed."""
+        """A call by the home: recorded, then performed."""
         data = {**(service_data or {}), **(target or {})}
         contexts = (context.id, context.parent_id) if context else ()
         entities = self.targets(domain, service, data)
@@ -110,7 +112,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         return_response: bool = False,
         entities: list[str] | None = None,
     ) -> Any:
-        """A call that is not recorded. `entities`: those of its target, if they are known."""
+        """A call that is not recorded. `entities`: the entities of its target, if they are known."""
         domain, service = domain.lower(), service.lower()
         mock = self._mocks.get(f"{domain}.{service}")
         is_known = self.has_service(domain, service)
@@ -131,7 +133,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
     async def _stand_in(
         self, domain: str, service: str, data: dict[str, Any], mock: Mapping[str, Any], blocking: bool, context: Any
     ) -> Any:
-        """The result of an action that is not simulated, or for which the test gives one."""
+        """The result of an action that is not simulated, or that the test mocks."""
         known = self.async_services_for_domain(domain).get(service)
         if known is not None and known.schema:
             known.schema(dict(data))
@@ -150,7 +152,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         return super().supports_response(domain, service)
 
     def targets(self, domain: str, service: str, data: Mapping[str, Any]) -> list[str]:
-        """The entities that the target of a call resolves to, as the hub does it, and those that it names."""
+        """The entities to which the hub resolves the target of a call, and those that the target names."""
         selection = {key: data[key] for key in TARGET_KEYS if data.get(key)}
         named = items_of(selection.get("entity_id"))
         if named == ["all"]:
@@ -167,20 +169,20 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
             for missing in sorted(getattr(found, f"missing_{kind}s")):
                 if self.on_missing:
                     self.on_missing(f"{domain}.{service}", kind, missing)
-        # A service of a domain acts on the entities of its domain in an area.
+        # In an area, a service of a domain of entities acts only on entities of that domain.
         is_of_entities = domain in ENTITY_DOMAINS
         indirect = {each for each in found.indirectly_referenced if not is_of_entities or each.startswith(f"{domain}.")}
         return sorted({each for each in named if each != "none"} | set(found.referenced) | indirect)
 
 
-# The domains of entities whose services are known without an integration: set up without entities, for their schemas.
-# Others need the web server.
+# Domains of entities whose services are known without an integration. They are set up without entities, for their
+# schemas. Other domains need the web server.
 ENTITY_DOMAINS = (
     *("alarm_control_panel", "binary_sensor", "button", "climate", "cover", "fan", "humidifier", "lawn_mower", "light"),
     *("lock", "number", "select", "sensor", "siren", "switch", "text", "vacuum", "valve", "water_heater"),
 )
 
-# The other domains whose actions automations call, and that a custom integration has no name like.
+# Further domains whose actions automations call. No custom integration has a similar name.
 _OTHER_DOMAINS = (
     *("automation", "camera", "conversation", "counter", "group", "homeassistant", "input_boolean", "input_button"),
     *("input_datetime", "input_number", "input_select", "input_text", "media_player", "notify"),
@@ -190,7 +192,8 @@ _DOMAINS = (*ENTITY_DOMAINS, *_OTHER_DOMAINS)
 
 
 class MistypedAction(ServiceNotFound):  # type: ignore[misc]
-    """An action of a domain that is spelt nearly as one of the hub. Others may be those of custom integrations."""
+    """An action of a domain with a name similar to one of the hub's. Other unknown domains may be custom integrations.
+    """
 
     def __init__(self, domain: str, service: str, intended: str) -> None:
         super().__init__(domain, service)
@@ -204,7 +207,7 @@ class MistypedAction(ServiceNotFound):  # type: ignore[misc]
 
 @functools.cache
 def intended_domain(domain: str) -> str | None:
-    """The domain of the hub of which this one is a misspelling."""
+    """The hub's domain of which this one is probably a misspelling; None if there is none."""
     return None if domain in _DOMAINS else next(iter(difflib.get_close_matches(domain, _DOMAINS, 1, 0.8)), None)
 
 
@@ -230,7 +233,7 @@ _ATTRIBUTES = frozenset(
         *("xy_color",),
     )
 )
-# Domains in which a service of a common name means something else; empty: the state stays.
+# Domains in which a service with a common name has another effect. An empty text means that the state does not change.
 _STATES_OF = {
     "climate": {"turn_on": ""},
     "water_heater": {"turn_on": ""},
@@ -239,7 +242,7 @@ _STATES_OF = {
 
 
 def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """State and attributes of an entity after a service that acts on it, as most devices report it."""
+    """State and attributes of an entity after a service that acts on it, as most devices would report them."""
     value = state.state
     fixed = _STATES_OF.get(state.domain, {}).get(service, _STATES.get(service))
     if fixed is not None:

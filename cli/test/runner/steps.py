@@ -41,7 +41,8 @@ from values import cut, is_pattern, patterns_of
 PROBE_START = "2026-01-15T12:00:00"
 MOST_WITHOUT_STATE = 1_000
 EMPTY_CASE: Mapping[str, Any] = {"given": {}, "mock": {}, "echo": True}
-# An integration of a person, or one whose packages this Python does not have, is none that the hub refuses.
+# Messages about a custom integration, or one whose packages this Python lacks. They do not mean that the hub refuses
+# the configuration.
 _NOT_INSTALLED = re.compile(r"Integration (?:'.*' )?not found|Unable to import component|Requirements for ")
 
 
@@ -68,7 +69,7 @@ class Case:
         return start_of(self._case["start"], self._zone)
 
     def check_times(self) -> None:
-        """Raises a MomentError for a start and a step `at` that the time zone does not have."""
+        """Raises a MomentError for a start or a step `at` that does not exist in the time zone."""
         place = f"{self._path}:{self._case['line']}: start of"
         try:
             self.start()
@@ -84,7 +85,7 @@ class Case:
         return time_zone(self._place.get("timezone") or self._runner.timezone)
 
     async def run(self, folder: Path) -> None:
-        """Starts the hub and takes the steps, until one of them finds a fault."""
+        """Starts the hub and executes the steps, until one of them finds a fault."""
         self._check_patterns()
         write_files(folder, self._runner.home)
         self._house = self._new_house(folder)
@@ -104,13 +105,13 @@ class Case:
         await self._harvest()
 
     def fault(self, kind: str, message: str, **more: Any) -> None:
-        """Notes a fault of the present step."""
+        """Adds a fault of the current step."""
         line = None if self._step is None else self._case["steps"][self._step]["line"]
         fault = {"kind": kind, "step": self._step, "line": line, "message": message, **more}
         self.faults.append((clock.epoch(), fault))
 
     def note_error(self, error: BaseException) -> None:
-        """Notes an error of a step as a fault."""
+        """Adds an error of a step as a fault."""
         if isinstance(error, Runaway):
             self.fault("runaway", f"{error}.", by=error.entity)
         elif isinstance(error, Endless | Stuck):
@@ -123,7 +124,7 @@ class Case:
             self.fault("step", f"{type(error).__name__}: {cut(str(error), 500) or 'without a message'}.")
 
     def log_faults(self) -> None:
-        """Makes faults of the warnings that the case does not allow. Errors that a mock raises are the test's own."""
+        """Converts warnings that the case does not allow to faults. Errors that a mock raises are expected."""
         allowed = [re.compile(each) for each in self._case["allowWarnings"] if is_pattern(each)]
         raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
         for line in self.record.logs.lines.values():
@@ -176,7 +177,7 @@ class Case:
             self.note_error(error)
 
     async def _play(self, history: Mapping[str, Any]) -> None:
-        """Plays the states of the past, each at its time."""
+        """Replays the recorded states, each at its time."""
         self._step = None
         for change in changes(history):
             if (left := change.at - clock.epoch()) > 0:
@@ -190,7 +191,7 @@ class Case:
         await asyncio.sleep(SETTLE)
 
     async def _call(self, call: Mapping[str, Any]) -> None:
-        """A call of the test itself: no `expect` sees it, but all that follows from it."""
+        """A call by the test itself: `expect` does not see it, but sees the calls that result from it."""
         domain, service = call["action"].split(".", 1)
         data, target = call.get("data") or {}, call.get("target") or {}
         services = self._hub.services
@@ -223,7 +224,7 @@ class Case:
         before, self._house = self._hub, self._new_house(folder)
         await self._house.start(before)
         if self._runner.coverage:
-            # The timers of the former hub have ended.
+            # The timers of the previous hub have ended.
             self._harvest_often()
 
     async def _harvest(self) -> None:
@@ -242,7 +243,7 @@ class Case:
 
 
 class Runner:
-    """The cases of a request, one after another, each with a hub of its own."""
+    """The cases of a request, one after another, each with its own hub."""
 
     def __init__(self, request: Mapping[str, Any], send: Send, folder: Path) -> None:
         self.home: Mapping[str, Any] = request["home"]
@@ -259,26 +260,26 @@ class Runner:
         self._send({"type": "hub", "version": hub_version, "python": platform.python_version()})
         if not self._probe():
             return
-        # Modules that are loaded by now are never garbage.
+        # Modules that are loaded now are never garbage, so collections need not check them.
         gc.collect()
         gc.freeze()
         self._check_times()
         for file_index, file in enumerate(self._request["files"]):
             for case_index, case in enumerate(file["cases"]):
                 self._send(self._answer_of(file, case, {"file": file_index, "case": case_index}))
-                # The end of a hub logs warnings, which are none of the next case.
+                # A hub that ends logs warnings, which must not appear in the next case.
                 gc.collect()
         if self.coverage:
             self._send({"type": "coverage", "items": self.coverage.items()})
 
     def _check_times(self) -> None:
-        """Raises a MomentError for a time that there is not: a mistake of the file, before any case runs."""
+        """Raises a MomentError for a time that does not exist, before any case runs."""
         for file in self._request["files"]:
             for definition in file["cases"]:
                 Case(self, file, definition, None).check_times()
 
     def _probe(self) -> bool:
-        """Starts the hub without a case: which entities the home makes, and which definitions the hub refuses."""
+        """Starts the hub without a case, to find the entities that the home creates and the refused definitions."""
         record = Record(None)
         loop = new_loop(start_of(PROBE_START, time_zone(self.timezone)))
         with self._fresh_folder() as folder:
@@ -360,7 +361,7 @@ class Runner:
 
 
 def _close(loop: Loop) -> None:
-    """Ends the hub of a case at once. The warnings about its end say nothing of the case."""
+    """Ends the hub of a case at once. Warnings about its end do not belong to the case."""
     logging.getLogger().handlers = [logging.NullHandler()]
     for task in asyncio.all_tasks(loop):
         task.cancel()
@@ -370,11 +371,11 @@ def _close(loop: Loop) -> None:
 
 
 def main(request: Mapping[str, Any]) -> None:
-    """Runs all cases and ends the process: 0 once every answer is written, 1 after `failed`."""
+    """Runs all cases and ends the process: with 0 after all answers are written, with 1 after `failed`."""
     warnings.simplefilter("ignore")
     send = own_output()
     folder = Path(request.get("folder") or os.path.join(tempfile.gettempdir(), f"hubtest-{os.getpid()}"))
-    # Watched before it is there: a signal between the two would leave it.
+    # Watched before the folder exists: otherwise a signal in between would leave the folder behind.
     watch(folder)
     folder.mkdir(mode=0o700)
     confine(folder)
@@ -390,5 +391,5 @@ def main(request: Mapping[str, Any]) -> None:
         send({"type": "failed", "message": f"The runner has failed: {type(error).__name__}: {error} ({where})."})
         code = 1
     shutil.rmtree(folder, ignore_errors=True)
-    # Without the clean-up of modules and threads, which takes a second.
+    # Exits without the clean-up of modules and threads, which takes a second.
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Values of the hub as JSON that has a bound, and their comparison with expected values."""
+"""Values of the hub as JSON of limited size, and their comparison with expected values."""
 
 import datetime
 import enum
@@ -12,19 +12,19 @@ MOST_CHARACTERS = 2_000
 MOST_CHARACTERS_OF_ALL = 16_000
 MOST_ITEMS = 200
 MOST_LEVELS = 12
-# The largest integer that JSON can express for JavaScript.
+# The largest integer in JSON that JavaScript represents exactly.
 LARGEST_INTEGER = 2**53
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 def cut(text: str, most: int = MOST_CHARACTERS) -> str:
-    """The text, or its beginning and the number of its characters."""
+    """The text or, if it is too long, its beginning and its number of characters."""
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
 def as_text(value: Any) -> str:
-    """A scalar as the text that a person would write. Equal in each run: without the address of an object."""
+    """A scalar as the text that a user would write. It is equal in each run, without addresses of objects."""
     if isinstance(value, enum.Enum):
         return as_text(value.value)
     if value is None:
@@ -42,7 +42,7 @@ def as_text(value: Any) -> str:
 
 
 class Plain:
-    """Makes JSON of values that have one bound together. Everything beyond it is left out, with its number."""
+    """Converts values to JSON with a common size limit. Everything beyond the limit is left out and counted."""
 
     def __init__(self, most: int = MOST_CHARACTERS_OF_ALL) -> None:
         self._left = most
@@ -85,12 +85,12 @@ class Plain:
 
 
 def plain(value: Any) -> Any:
-    """JSON of about 16 KB at most for any value: texts are cut, dates are texts, sets are sorted lists."""
+    """JSON of at most about 16 KB for any value: texts are truncated, dates become texts, and sets sorted lists."""
     return Plain().of(value)
 
 
 def items_of(value: Any) -> list[str]:
-    """The ids of a value that is one id, several with commas, or a list."""
+    """The ids in a value that is one id, several separated by commas, or a list."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return [as_text(item) for item in value] if isinstance(value, Iterable) else []
@@ -145,7 +145,7 @@ _FORMS: dict[str, Callable[[Any, Any], bool]] = {
 
 
 def described(expected: Mapping[str, Any]) -> str:
-    """An expected value as a person writes it: `on`, `20`, `/motion/`."""
+    """An expected value as a user would write it: `on`, `20`, `/motion/`."""
     [(form, operand)] = expected.items()
     if form == "regex":
         return f"/{cut(operand)}/"
@@ -157,7 +157,7 @@ def described(expected: Mapping[str, Any]) -> str:
 
 
 def is_pattern(text: str) -> bool:
-    """Whether it is a regular expression of Python."""
+    """Whether the text is a regular expression of Python."""
     try:
         re.compile(text)
     except re.error:
