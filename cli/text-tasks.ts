@@ -2,6 +2,7 @@ import { definitionsTask, pastedKindTask } from './convert/definitions';
 import { inventoryTask } from './convert/inventory';
 import { serveTasks } from '../operator/process/texts/serve';
 import { manifestsTask } from '../operator/offline/manifests';
+import { blueprintTask } from '../operator/sync/configuration/blueprint/read-blueprint';
 import { configurationTasks } from '../operator/sync/configuration/generate/texts';
 import { withFieldsTask } from './pull/file-text';
 import { testTextTask } from './test/file/read';
@@ -18,6 +19,7 @@ const LARGEST_RESULT = { values: 5_000_000, characters: 256 * 1_024 * 1_024 };
 serveTasks(
   [
     ...configurationTasks,
+    blueprintTask,
     inventoryTask,
     definitionsTask,
     pastedKindTask,

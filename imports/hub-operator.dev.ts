@@ -2431,6 +2431,289 @@ export function toJson_HubAutomationSpecUseBlueprint(obj: HubAutomationSpecUseBl
 
 
 /**
+ * Beta: HubBlueprint is one blueprint of a Home Assistant instance (the hub): a pattern of which automations, scripts or template entities are made.
+ *
+ * @schema HubBlueprint
+ */
+export class HubBlueprint extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubBlueprint"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubBlueprint',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubBlueprint".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubBlueprintProps): any {
+    return {
+      ...HubBlueprint.GVK,
+      ...toJson_HubBlueprintProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubBlueprint" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubBlueprintProps) {
+    super(scope, id, {
+      ...HubBlueprint.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubBlueprint.GVK,
+      ...toJson_HubBlueprintProps(resolved),
+    };
+  }
+}
+
+/**
+ * Beta: HubBlueprint is one blueprint of a Home Assistant instance (the hub): a pattern of which automations, scripts or template entities are made.
+ *
+ * @schema HubBlueprint
+ */
+export interface HubBlueprintProps {
+  /**
+   * @schema HubBlueprint#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired blueprint. Exactly one of `content` and `configMapRef` has its text.
+   *
+   * @schema HubBlueprint#spec
+   */
+  readonly spec: HubBlueprintSpec;
+}
+
+/**
+ * Converts an object of type 'HubBlueprintProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubBlueprintProps(obj: HubBlueprintProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubBlueprintSpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired blueprint. Exactly one of `content` and `configMapRef` has its text.
+ *
+ * @schema HubBlueprintSpec
+ */
+export interface HubBlueprintSpec {
+  /**
+   * The key of a ConfigMap that has the blueprint, as a file. Its changes are followed.
+   *
+   * @schema HubBlueprintSpec#configMapRef
+   */
+  readonly configMapRef?: HubBlueprintSpecConfigMapRef;
+
+  /**
+   * The blueprint, in the YAML of Home Assistant: `blueprint:` with `name`, `domain` and `input`, and the keys of the automation, script or template with `!input`. No other tag, such as `!secret`, is accepted. Up to 256 Ki characters.
+   *
+   * @schema HubBlueprintSpec#content
+   */
+  readonly content?: string;
+
+  /**
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+   *
+   * @schema HubBlueprintSpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubBlueprintSpecDeletionPolicy;
+
+  /**
+   * What is made of the blueprint: automations, scripts, or entities of the integration template, which the hub must have loaded. It cannot be changed.
+   *
+   * @schema HubBlueprintSpec#domain
+   */
+  readonly domain: HubBlueprintSpecDomain;
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubBlueprintSpec#driftPolicy
+   */
+  readonly driftPolicy?: HubBlueprintSpecDriftPolicy;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubBlueprintSpec#hubRef
+   */
+  readonly hubRef: HubBlueprintSpecHubRef;
+
+  /**
+   * Path below the blueprint folder of the domain, such as `my-home/motion_light.yaml`, which `useBlueprint.path` names. A blueprint that the hub has there is adopted. It cannot be changed.
+   *
+   * @schema HubBlueprintSpec#path
+   */
+  readonly path: string;
+
+  /**
+   * Address from which the hub’s UI offers to import the blueprint again, which would replace this text until the operator puts it back. Absent: that in the text, else the one in the hub is kept. Removed from the spec: the one that the operator set is cleared.
+   *
+   * @schema HubBlueprintSpec#sourceUrl
+   */
+  readonly sourceUrl?: string;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubBlueprintSpec#suspend
+   */
+  readonly suspend?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubBlueprintSpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubBlueprintSpec(obj: HubBlueprintSpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'configMapRef': toJson_HubBlueprintSpecConfigMapRef(obj.configMapRef),
+    'content': obj.content,
+    'deletionPolicy': obj.deletionPolicy,
+    'domain': obj.domain,
+    'driftPolicy': obj.driftPolicy,
+    'hubRef': toJson_HubBlueprintSpecHubRef(obj.hubRef),
+    'path': obj.path,
+    'sourceUrl': obj.sourceUrl,
+    'suspend': obj.suspend,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The key of a ConfigMap that has the blueprint, as a file. Its changes are followed.
+ *
+ * @schema HubBlueprintSpecConfigMapRef
+ */
+export interface HubBlueprintSpecConfigMapRef {
+  /**
+   * Key inside the ConfigMap.
+   *
+   * @schema HubBlueprintSpecConfigMapRef#key
+   */
+  readonly key: string;
+
+  /**
+   * Name of the ConfigMap, in the namespace of this resource.
+   *
+   * @schema HubBlueprintSpecConfigMapRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubBlueprintSpecConfigMapRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubBlueprintSpecConfigMapRef(obj: HubBlueprintSpecConfigMapRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'key': obj.key,
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+ *
+ * @schema HubBlueprintSpecDeletionPolicy
+ */
+export enum HubBlueprintSpecDeletionPolicy {
+  /** Delete */
+  DELETE = "Delete",
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What is made of the blueprint: automations, scripts, or entities of the integration template, which the hub must have loaded. It cannot be changed.
+ *
+ * @schema HubBlueprintSpecDomain
+ */
+export enum HubBlueprintSpecDomain {
+  /** automation */
+  AUTOMATION = "automation",
+  /** script */
+  SCRIPT = "script",
+  /** template */
+  TEMPLATE = "template",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubBlueprintSpecDriftPolicy
+ */
+export enum HubBlueprintSpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubBlueprintSpecHubRef
+ */
+export interface HubBlueprintSpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubBlueprintSpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubBlueprintSpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubBlueprintSpecHubRef(obj: HubBlueprintSpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+
+/**
  * HubCommunityRepository is one community integration, dashboard plugin, theme, Python script or template, installed into a Home Assistant instance (the hub) that the operator runs.
  *
  * @schema HubCommunityRepository

@@ -1,3 +1,5 @@
+import { celIsBlueprintPath } from '../operator/kinds/blueprint-path';
+
 /** The parts of a CRD that decide whether objects that are stored in a cluster remain valid and complete. */
 export interface Definition {
   readonly metadata: { readonly name: string };
@@ -192,11 +194,14 @@ function requiredBreaks(before: Node, after: Node): string[] {
     .map((name) => `${name} is newly required`);
 }
 
+/** Rules that were added for one value. The API server holds such a rule against a new or a changed value alone: stored objects stay valid. */
+const RATCHETED: readonly string[] = [celIsBlueprintPath('self')];
+
 function ruleBreaks(before: Node, after: Node): string[] {
   const rules = (node: Node) => (node['x-kubernetes-validations'] ?? []).map(({ rule }) => rule);
   return rules(after)
     .filter((rule) => !rules(before).includes(rule))
-    .filter((rule) => !isAboutNewField(rule, before))
+    .filter((rule) => !isAboutNewField(rule, before) && !RATCHETED.includes(rule))
     .filter((rule) => !rules(before).some((old) => isImplied(rule, old)))
     .map((rule) => `the rule "${rule}" was added`);
 }

@@ -111,6 +111,15 @@ export const script = (hubName: string, name: string, spec: object = {}): Manife
 export const integration = (hubName: string, name: string, domain: string, spec: object = {}): Manifest =>
   resource('HubIntegration', name, { hubRef: { name: hubName }, domain, ...spec });
 
+/** A blueprint of an automation, with the path `tests/<name>.yaml`; its text is a part of the spec. */
+export const blueprint = (hubName: string, name: string, spec: object): Manifest =>
+  resource('HubBlueprint', name, {
+    hubRef: { name: hubName },
+    domain: 'automation',
+    path: `tests/${name}.yaml`,
+    ...spec,
+  });
+
 const registryEntry = (kind: string) => (hubName: string, name: string, spec: object) =>
   resource(kind, name, { hubRef: { name: hubName }, ...spec });
 

@@ -1,3 +1,34 @@
+import { BLUEPRINT_PATH } from '../../operator/kinds/blueprint-path';
+
+/** Paths of blueprints: a pattern, and a rule of CEL. */
+export const BLUEPRINT_PATHS = {
+  good: [
+    'a.yaml',
+    'homeassistant/motion_light.yaml',
+    'Some User/1.2/ä%20(b).yaml',
+    '.hidden/.a.yaml',
+    'a/b/c/d/e.yaml',
+  ],
+  bad: [
+    '',
+    'a',
+    'a.yml',
+    '.yaml',
+    'a/.yaml',
+    '/etc/a.yaml',
+    '//a.yaml',
+    'a//b.yaml',
+    '../a.yaml',
+    './a.yaml',
+    'a/../b.yaml',
+    'a/./b.yaml',
+    'a..b.yaml',
+    '~/a.yaml',
+    'a\\b.yaml',
+    'a\tb.yaml',
+  ],
+};
+
 /**
  * Every pattern of the schemas with values that it accepts and values that it refuses. The API server is
  * asked about each value at every place of the pattern. A changed pattern needs new examples.
@@ -45,6 +76,13 @@ export const patterns: Readonly<
   },
   // A blueprint's path
   '^[^/].*\\.yaml$': { good: ['homeassistant/motion_light.yaml', 'a.yaml'], bad: ['/a.yaml', 'a.yml', 'a'] },
+  // The path of a HubBlueprint
+  [BLUEPRINT_PATH]: BLUEPRINT_PATHS,
+  // An address
+  '^https?://[^\\s]+$': {
+    good: ['https://example.org/a.yaml', 'http://a'],
+    bad: ['', 'example.org', 'ftp://a', 'https://', 'https://a b', 'https://a\n'],
+  },
   // The name of a secret for `!secret`
   '^[A-Za-z0-9_][A-Za-z0-9_.-]*$': { good: ['mqtt_password', 'A.b-c'], bad: ['-a', 'a b', 'a:'] },
   // The name of an uploaded file

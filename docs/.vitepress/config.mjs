@@ -26,6 +26,7 @@ const groups = {
     'popular-integrations',
     'floors-and-areas',
     'name-and-place-your-entities',
+    'blueprints',
     'secrets',
     'edit-in-the-browser',
     'community-repositories',

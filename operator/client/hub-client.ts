@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock';
 import { type RegistryType, registryTypes } from './connection/registry-types';
 import type { Logger } from '../base/log';
+import { Blueprints } from './blueprints';
 import { ConfigEntities } from './config-entities/config-entities';
 import { ConfigEntryRegistry } from './entries/config-entry-registry';
 import { ConfigFlows } from './entries/config-flows';
@@ -48,6 +49,7 @@ export class HubClient {
   readonly connection: HubConnection;
   readonly presence: HubPresence;
   readonly entities: ConfigEntities;
+  readonly blueprints: Blueprints;
   readonly entityRegistry: EntityRegistry;
   readonly registries: Readonly<Record<RegistryType, Registry>>;
   readonly settings: Readonly<{ entity: EntitySettings; device: DeviceSettings }>;
@@ -85,6 +87,7 @@ export class HubClient {
     };
     this.labels = new LabelRegistry(this.registries.label);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
+    this.blueprints = new Blueprints(this.connection, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);
     this.configEntries = new ConfigEntryRegistry(this.rest, this.connection);
     this.flows = new ConfigFlows(this.rest, clock);

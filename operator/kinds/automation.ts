@@ -1,4 +1,5 @@
-import { defineChild, hubObjectSpec } from './child';
+import { blueprintReference } from './blueprint';
+import { defineChild, hubAndToken, hubObjectSpec } from './child';
 import {
   actionList,
   autoReload,
@@ -99,6 +100,7 @@ export const automation = defineChild({
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias', wide: true },
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
   ],
+  references: (resource) => [...hubAndToken(resource), ...blueprintReference('automation', resource.spec)],
   validated: true,
   identity: effectiveId,
 });

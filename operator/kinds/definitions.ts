@@ -7,6 +7,7 @@ export * from './secrets';
 export * from './automation';
 export * from './scene';
 export * from './script';
+export * from './blueprint';
 export * from './integration';
 export * from './floor';
 export * from './label';

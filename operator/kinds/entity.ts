@@ -1,3 +1,4 @@
+import { BLUEPRINT_PATH_RULE, celIsBlueprintPath } from './blueprint-path';
 import { immutable } from './fields';
 import type { CelRule, Schema } from './schema';
 
@@ -141,6 +142,8 @@ export const runFields = {
           'Path of the blueprint below the blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.',
         pattern: '^[^/].*\\.yaml$',
         maxLength: 512,
+        // The API server holds it against a new or a changed path alone.
+        'x-kubernetes-validations': [{ rule: celIsBlueprintPath('self'), message: BLUEPRINT_PATH_RULE }],
       },
       input: { ...freeObject, description: 'Inputs of the blueprint, by name. Default: none.' },
     },

@@ -23,9 +23,10 @@ const registries = registryTypes.map((type) => `Hub${type}` as const);
 const borrowed = ['HubEntity', 'HubDevice'] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
+const blueprints = ['HubBlueprint'] as const;
 const repositories = ['HubCommunityRepository'] as const;
 /** Kinds whose resources each have one object in the hub that users may also change there. */
-const hubObjects = [...entities, ...registries, ...integrations, ...borrowed] as const;
+const hubObjects = [...entities, ...registries, ...integrations, ...blueprints, ...borrowed] as const;
 
 /** The condition type `<Type>Registered` of each registry. */
 const registered = Object.fromEntries(
@@ -214,8 +215,9 @@ export const readyReasons = {
       'Correct what the message reports. `status.appliedHash` is that of the configuration that runs. `hub-operator.dev/reconcile-requested-at` has it tried again.',
   },
   ReloadFailed: {
-    kinds: ['HubConfiguration'],
-    meaning: 'The hub failed to reload a section, and `reloadStrategy: hot-reload` forbids a restart.',
+    kinds: ['HubConfiguration', ...blueprints],
+    meaning:
+      'The hub failed to reload a section, and `reloadStrategy: hot-reload` forbids a restart; or it has a blueprint and failed to reload what uses it, which is repeated every 30 s.',
     action: 'Read the message and the hub’s log, or restart the hub.',
   },
   RestartPending: {
@@ -253,11 +255,18 @@ export const readyReasons = {
     action: 'Add the key that the message names.',
   },
   ConfigMapNotFound: {
-    kinds: ['HubConfiguration'],
+    kinds: ['HubConfiguration', ...blueprints],
     meaning:
-      'A ConfigMap of `spec.filesFrom`, or a key of its `items`, does not exist. What was generated before stays.',
+      'A ConfigMap of `spec.filesFrom`, or a key of its `items`, or that of `spec.configMapRef` does not exist. What was generated before stays.',
     action:
       'Create the ConfigMap or the key, correct its name, or set `optional: true` for files that may be absent. The configuration goes on as soon as it is there.',
+  },
+  BlueprintNotReady: {
+    kinds: ['HubAutomation', 'HubScript'],
+    meaning:
+      'The HubBlueprint with the path of `spec.useBlueprint` is not Ready, or the hub has no such blueprint. What the hub has stays, and nothing is sent until the blueprint is there.',
+    action:
+      'Read the conditions of the HubBlueprint, create one, import the blueprint in the hub, or correct the path.',
   },
   AutomationGenerated: {
     kinds: ['HubAutomation'],
@@ -272,6 +281,17 @@ export const readyReasons = {
     meaning: 'The hub has loaded the script. While not Ready: it is being written or loaded.',
   },
   ...registered,
+  BlueprintLoaded: {
+    kinds: blueprints,
+    meaning:
+      'The hub has the blueprint as specified. While not Ready: it is being written, or what uses it is being reloaded.',
+  },
+  UsersBroken: {
+    kinds: blueprints,
+    meaning:
+      'The hub would disable automations or scripts that use the blueprint and run now: the message names them, with the reason. The blueprint is not written, and what the hub has stays.',
+    action: 'Correct the blueprint, or the inputs of those that the message names.',
+  },
   FloorNotReady: {
     kinds: ['HubArea'],
     meaning: 'The floor in `spec.floorName` does not exist in the hub yet. The area waits for it.',
@@ -499,6 +519,18 @@ export const otherConditions = {
         action: 'Add `automation:` or `scene:` to the configuration.',
       },
       ReloadDisabled: { meaning: '`spec.autoReload` is false.' },
+    },
+  },
+  UsersReady: {
+    kinds: blueprints,
+    meaning:
+      'The automations or scripts that use the blueprint are valid. Absent for the domain template, and where the hub does not tell its users.',
+    reasons: {
+      AllLoaded: { meaning: 'The hub has disabled none of them.' },
+      UsersBroken: {
+        meaning: 'The hub has disabled some as invalid. The message names them, with the words of the hub.',
+        action: 'Correct their inputs, or the blueprint.',
+      },
     },
   },
   BootstrapReady: {

@@ -1,4 +1,5 @@
-import { defineChild, hubObjectSpec } from './child';
+import { blueprintReference } from './blueprint';
+import { defineChild, hubAndToken, hubObjectSpec } from './child';
 import {
   actionList,
   anyValue,
@@ -127,6 +128,7 @@ export const script = defineChild({
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
   ],
+  references: (resource) => [...hubAndToken(resource), ...blueprintReference('script', resource.spec)],
   validated: true,
   identity: scriptId,
 });

@@ -1,5 +1,6 @@
 import { type BoundedTasks, runTwice } from '../base/bounded-task';
 import {
+  blueprint,
   configuration,
   hub,
   type HubConfiguration,
@@ -14,6 +15,8 @@ import { defaulted } from '../kinds/schema';
 import { automations } from '../sync/config-entities/automation';
 import { scenes } from '../sync/config-entities/scene';
 import { scripts } from '../sync/config-entities/script';
+import { blueprintTask } from '../sync/configuration/blueprint/read-blueprint';
+import { givenText, tooCostly } from '../sync/configuration/blueprint/text-of';
 import { foreignWarning } from '../sync/configuration/generate/foreign-targets';
 import { givenFiles } from '../sync/configuration/generate/given-files';
 import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
@@ -71,6 +74,23 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     const { http } = generated;
     if (http.type === 'invalid') report('warning', http.message); // a hub before 2026.8 reads the file
     return undefined;
+  },
+  HubBlueprint: async ({ metadata, spec: given }, report, texts, state) => {
+    const spec = defaulted(blueprint.spec, given);
+    const { configMapRef } = spec;
+    const configMap = configMapRef && state.configMap(metadata.namespace, configMapRef.name);
+    if (configMapRef && !configMap) {
+      report(
+        'warning',
+        `spec.configMapRef: the ConfigMap ${configMapRef.name} is not in these files, so the blueprint is not checked: name its file as well, or check what kubectl kustomize prints.`,
+      );
+      return undefined;
+    }
+    const text = givenText(spec, configMap);
+    if (text.type !== 'text') return text.message;
+    const read = await runTwice(texts, blueprintTask, { ...text, domain: spec.domain }, '');
+    if (read.type === 'ended') return tooCostly(text.field, read);
+    return 'problem' in read.output ? read.output.problem : undefined;
   },
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),
   Hub: (given) => {

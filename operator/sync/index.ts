@@ -3,6 +3,7 @@ import type { SyncModule } from '../runtime/sync-module';
 import { communityModule } from './community';
 import { configEntityModules } from './config-entities';
 import { configurationModule } from './configuration';
+import { blueprintModule } from './configuration/blueprint';
 import { configurationInUse } from './configuration/record/recorder-secret';
 import { hubModule } from './hub';
 import { PodRestarts } from './hub-pod/pod-restarts';
@@ -57,6 +58,7 @@ export function syncModules(services: Services): SyncModules {
     },
     { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
     { ...integration, modules: { HubIntegration: integration.module } },
+    { modules: { HubBlueprint: blueprintModule(services, hubs) } },
     configEntities,
     registryModules(services, hubs),
   ];

@@ -194,7 +194,7 @@ test('suspend, hubId and blueprints have the same effect as with delivery by the
   expect(await running('automation.the_automation_motion')).toHaveProperty('triggers');
   expect(await running('automation.the_automation_n_8')).toMatchObject({ alias: 'The automation n-8' });
   await home.change('hubautomation', 'motion', { useBlueprint: { ...useBlueprint, path: 'not/there.yaml' } });
-  await home.ready('hubautomation', 'motion', { status: 'False', reason: 'RejectedByHub' });
+  await home.ready('hubautomation', 'motion', { status: 'False', reason: 'BlueprintNotReady' });
   expect(await running('automation.the_automation_motion')).toHaveProperty('triggers');
   await home.change('hubautomation', 'motion', { useBlueprint });
   await home.change('hubautomation', 'n-8', { suspend: null });

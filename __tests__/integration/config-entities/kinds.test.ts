@@ -193,12 +193,12 @@ describe('a blueprint', () => {
     await home.ready('hubautomation', 'motion');
   });
 
-  test('that does not exist is refused in the hub’s words', async () => {
+  test('that does not exist is waited for', async () => {
     const missing = { ...blueprint, useBlueprint: { ...useBlueprint, path: 'absent/blueprint.yaml' } };
     await home.apply(automation('villa', 'unknown-blueprint', missing));
     const { message } = await home.ready('hubautomation', 'unknown-blueprint', {
       status: 'False',
-      reason: 'RejectedByHub',
+      reason: 'BlueprintNotReady',
     });
     expect(message).toContain('absent/blueprint.yaml');
   });

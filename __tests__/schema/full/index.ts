@@ -18,6 +18,7 @@ const files = [
   'automation',
   'scene',
   'script',
+  'blueprint',
   'integration',
   'floor',
   'label',
@@ -54,6 +55,12 @@ interface Selecting {
   readonly entityId?: string;
 }
 
+/** Returns the sample of a HubBlueprint whose text is in a ConfigMap. */
+function withConfigMap(sample: Sample): Sample {
+  const { content: _, ...spec } = sample.spec as { readonly content: string };
+  return { ...sample, spec: { ...spec, configMapRef: { name: 'blueprints', key: 'motion_light.yaml' } } };
+}
+
 /** Returns the sample of a HubEntity or HubDevice with the selector that contains the path. */
 function withSelector(sample: Sample, path: string): Sample {
   const { entityId, ...spec } = sample.spec as Selecting;
@@ -78,12 +85,14 @@ function withSelector(sample: Sample, path: string): Sample {
 
 /**
  * Returns the full sample of a kind that contains the path. Some fields exclude others: a Hub is either run
- * by the operator or external, `hubId` replaces `id`, and there is one selector at a time.
+ * by the operator or external, `hubId` replaces `id`, a ConfigMap replaces
+ * a text, and there is one selector at a time.
  */
 export function fullSample(kind: string, path = ''): Sample {
   if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;
   const sample = samples.get(kind);
   if (!sample) throw new Error(`there is no full sample of ${kind} in __tests__/schema/full`);
   if (path.startsWith('spec.select.')) return withSelector(sample, path);
+  if (kind === 'HubBlueprint' && path.startsWith('spec.configMapRef')) return withConfigMap(sample);
   return path === 'spec.hubId' ? withHubId(sample) : sample;
 }

@@ -1,5 +1,7 @@
 import { kinds } from '../../../operator/kinds';
+import { BLUEPRINT_PATH_RULE } from '../../../operator/kinds/blueprint-path';
 import { triggersNeeded } from '../../../operator/kinds/entity';
+import { BLUEPRINT_PATHS } from '../patterns';
 import type { RuleCase } from './rule-case';
 
 const children = kinds.map(({ kind }) => kind).filter((kind) => kind !== 'Hub');
@@ -67,6 +69,47 @@ export const childRules: readonly RuleCase[] = [
       ...['hub-operator', 'hub_operator_marker', 'hub-operator/a'],
     ].map((name) => ({ 'spec.files': { [`${name}.yaml`]: '' } })),
   },
+
+  // HubBlueprint
+  {
+    kind: 'HubBlueprint',
+    says: 'set exactly one of content, configMapRef',
+    field: 'spec',
+    good: [{ 'spec.content': undefined, 'spec.configMapRef': { name: 'a', key: 'b' } }],
+    bad: [{ 'spec.content': undefined }, { 'spec.configMapRef': { name: 'a', key: 'b' } }],
+  },
+  {
+    kind: 'HubBlueprint',
+    says: 'path cannot be changed',
+    field: 'spec.path',
+    update: true as const,
+    good: [{ 'spec.sourceUrl': undefined }],
+    bad: [{ 'spec.path': 'other.yaml' }],
+  },
+  {
+    kind: 'HubBlueprint',
+    says: 'domain cannot be changed',
+    field: 'spec.domain',
+    update: true as const,
+    good: [{ 'spec.sourceUrl': undefined }],
+    bad: [{ 'spec.domain': 'script' }],
+  },
+  {
+    kind: 'HubBlueprint',
+    says: 'path: the operator itself uses the folder hub-operator-check',
+    field: 'spec.path',
+    good: [{ 'spec.path': 'hub-operator-checks/a.yaml' }],
+    bad: [{ 'spec.path': 'hub-operator-check/a.yaml' }],
+  },
+  ...['HubAutomation', 'HubScript'].map((kind): RuleCase => ({
+    kind,
+    says: BLUEPRINT_PATH_RULE,
+    field: 'spec.useBlueprint.path',
+    good: BLUEPRINT_PATHS.good.map((path) => ({ 'spec.useBlueprint.path': path })),
+    bad: BLUEPRINT_PATHS.bad
+      .filter((path) => /^[^/].*\.yaml$/.test(path)) // the pattern refuses the others
+      .map((path) => ({ 'spec.useBlueprint.path': path })),
+  })),
 
   // HubEntity, HubDevice
   ...['HubEntity', 'HubDevice'].map((kind) => ({

@@ -12,6 +12,7 @@ describe('kinds', () => {
       'Hub',
       'HubArea',
       'HubAutomation',
+      'HubBlueprint',
       'HubCommunityRepository',
       'HubConfiguration',
       'HubDevice',

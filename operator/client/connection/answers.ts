@@ -113,6 +113,8 @@ const registryAnswers = Object.fromEntries(
   }),
 ) as unknown as RegistryAnswers;
 
+/** Without metadata: the hub cannot read the file. */
+const listedBlueprint = object({ metadata: optional(anyObject) });
 const definition = object({ config: entityPayload });
 const validatedPart = optional(object({ error: nullable(text) }));
 
@@ -178,7 +180,8 @@ export const results = {
   'trace/list': list(runTrace),
   'trace/get': tracedRun,
   /** Blueprints by path. */
-  'blueprint/list': record(anyObject),
+  'blueprint/list': record(listedBlueprint),
+  'blueprint/save': object({ overrides_existing: flag }),
   /** Ids of the items that use a given item, by type. For the type `automation` the ids are entity ids. */
   'search/related': record(list(text)),
   'blueprint/substitute': object({ substituted_config: entityPayload }),

@@ -6,6 +6,7 @@ import type {
   RegistryFields,
 } from './api-types';
 import type { events, messages, results } from './answers';
+import type { BlueprintDomain } from './config-entity';
 import type { RequestType } from './errors';
 import type { CollectionType, RegistryPrefix } from './registry-types';
 import type { Of } from './shape';
@@ -39,13 +40,20 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
     readonly item_id: string;
     readonly run_id: string;
   };
-  'blueprint/list': { readonly domain: 'automation' | 'script' };
+  'blueprint/list': { readonly domain: BlueprintDomain };
+  'blueprint/save': {
+    readonly domain: BlueprintDomain;
+    readonly path: string;
+    readonly yaml: string;
+    readonly source_url?: string;
+    readonly allow_override: boolean;
+  };
   'search/related': {
     readonly item_type: 'automation_blueprint' | 'script_blueprint';
     readonly item_id: string;
   };
   'blueprint/substitute': {
-    readonly domain: 'automation' | 'script';
+    readonly domain: BlueprintDomain;
     readonly path: string;
     readonly input: object;
   };
@@ -68,6 +76,7 @@ type RegistryDeletions = Readonly<Record<`${RegistryPrefix}/delete`, Command<Reg
 /** All commands, including those whose answer is not used. */
 export interface Commands extends AnsweredCommands, RegistryDeletions {
   'config/core/update': Command<CoreConfigUpdate, void>;
+  'blueprint/delete': Command<{ readonly domain: BlueprintDomain; readonly path: string }, unknown>;
   'analytics/preferences': Command<{ readonly preferences: AnalyticsPreferences }, void>;
   'lovelace/resources/create': Command<{ readonly res_type: 'module'; readonly url: string }, unknown>;
   'lovelace/resources/update': Command<
@@ -149,7 +158,7 @@ interface DeviceUpdate {
  * read.
  */
 const WRITES =
-  /\/(create|update|delete|remove|expose_entity|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
+  /\/(create|save|update|delete|remove|expose_entity|delete_refresh_token|admin_change_username|long_lived_access_token|preferences)$/;
 
 export const requestTypeOf = (type: string): RequestType => (WRITES.test(type) ? 'write' : 'read');
 

@@ -15,3 +15,6 @@ export const OWN_FILES: Readonly<Record<ConfigEntityKind, string>> = {
 
 /** A definition of an automation, scene or script with the hub's own keys, without `id`. */
 export type EntityPayload = Readonly<Record<string, unknown>>;
+
+/** Domains of blueprints. Of `template` the hub tells no users. */
+export type BlueprintDomain = 'automation' | 'script' | 'template';

@@ -97,6 +97,11 @@ export class EntityRegistry {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
 
+  /** An automation, scene, script or entry of a collection; undefined: the registry has none with this entity id. */
+  async get(entityId: string): Promise<RegistryEntity | undefined> {
+    return (await this.entities.get()).get(entityId);
+  }
+
   /**
    * {@link find} after all events that the hub has sent so far. The result therefore includes changes by HTTP
    * requests.

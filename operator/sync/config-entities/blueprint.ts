@@ -1,6 +1,11 @@
 import type { ConfigEntityKind, EntityPayload } from '../../client/connection/config-entity';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
+import type { HubBlueprint } from '../../kinds';
+import { isReady } from '../../runtime/conditions';
+import { type Waiting, waiting } from '../../runtime/outcome';
+import type { Services } from '../services';
 import type { EntityWork } from './entity-type';
 
 /** Milliseconds between two checks for a missing blueprint: the hub does not report that a blueprint was imported. */
@@ -31,6 +36,40 @@ export async function expanded(
   const blueprint = use as { path: string; input: object };
   return { ...(await entities.expandedBlueprint(kind, blueprint)), ...own };
 }
+
+/** The outcome while the HubBlueprint of a definition is not Ready; undefined: it is, or there is none. */
+export function untilBlueprintReady(
+  { cache }: Pick<Services, 'cache'>,
+  kind: ConfigEntityKind,
+  { payload, resource: { metadata, spec } }: Pick<EntityWork, 'payload' | 'resource'>,
+): Waiting | undefined {
+  const path = pathOf(payload);
+  if (path === undefined) return undefined;
+  for (const each of cache.ofHub<HubBlueprint>('HubBlueprint', metadata.namespace, spec.hubRef.name)) {
+    const isIt = each.spec.domain === kind && each.spec.path === path && !each.metadata.deletionTimestamp;
+    if (!isIt || isReady(each)) continue;
+    const message = `Waiting for the HubBlueprint ${each.metadata.name}, which has the blueprint ${path}.`;
+    return waiting('BlueprintNotReady', message, DEPENDENCY_REQUEUE);
+  }
+  return undefined;
+}
+
+/** As above, and while the hub has no such blueprint: it would refuse the definition. */
+export async function untilBlueprint(
+  services: Pick<Services, 'cache'>,
+  kind: ConfigEntityKind,
+  work: Pick<EntityWork, 'client' | 'payload' | 'resource'>,
+): Promise<Waiting | undefined> {
+  const path = pathOf(work.payload);
+  if (kind === 'scene' || path === undefined) return undefined;
+  const awaited = untilBlueprintReady(services, kind, work);
+  if (awaited || (await work.client.blueprints.list(kind)).has(path)) return awaited;
+  const message = `The hub has no blueprint ${path}: create a HubBlueprint with it, or import it in the hub.`;
+  return waiting('BlueprintNotReady', message, MISSING_BLUEPRINT_INTERVAL);
+}
+
+const pathOf = ({ use_blueprint: use }: EntityPayload): string | undefined =>
+  (use as { readonly path: string } | undefined)?.path;
 
 /** Whether the hub can expand the blueprint of the payload now but could not at the last check. */
 export async function blueprintAppeared(

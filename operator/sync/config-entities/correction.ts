@@ -5,7 +5,8 @@ import type { Child } from '../objects/child';
 import { type DriftPolicy, isDriftLeft } from '../objects/drift-policy';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import type { WritePacing } from '../objects/write-pacing';
-import { blueprintAppeared, blueprintRecheck } from './blueprint';
+import type { Services } from '../services';
+import { blueprintAppeared, blueprintRecheck, untilBlueprint } from './blueprint';
 import { inProgress, type InProgressDetails } from './conditions';
 import { diff, unexpressed } from './diff';
 import type { ConfigEntitySpec, EntityType } from './entity-type';
@@ -21,6 +22,7 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     private readonly operations: Operations<R, S>,
     private readonly drift: DriftPolicy,
     private readonly pacing: WritePacing,
+    private readonly services: Pick<Services, 'cache'>,
   ) {}
 
   /** The object is in the place where it is not to be any more. */
@@ -37,8 +39,8 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
       this.operations.move(work, { correction: undefined, kept: undefined, elsewhere });
       return inProgress(entityType, work);
     }
-    const rejected = await this.stillRejected(work);
-    if (rejected) return rejected;
+    const refused = await this.refusal(work);
+    if (refused) return refused;
     return this.send(work, () => {
       const kept = unexpressed(entityType, stored ?? elsewhere);
       this.operations.move(work, { correction: undefined, kept, elsewhere });
@@ -89,7 +91,7 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
       ...(key !== undefined && { correction: { key, text } }),
     });
     if (left) return left;
-    const refused = work.place.refusal(kind, work.id, work.payload) ?? (await this.stillRejected(work));
+    const refused = work.place.refusal(kind, work.id, work.payload) ?? (await this.refusal(work));
     if (refused) return refused;
     return this.send(work, async () => {
       const isReplaced = type === 'Absent' && (await this.replacesAdopted(work));
@@ -107,6 +109,12 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
   /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
   private async replacesAdopted({ resource, client, id }: PlacedWork<R, S>): Promise<boolean> {
     return !!resource.status?.['adopted'] && !(await client.entities.read(this.entityType.type, id));
+  }
+
+  /** Why the payload is not sent now; undefined: it may be. */
+  private async refusal(work: PlacedWork<R, S>): Promise<Outcome | undefined> {
+    const awaited = await untilBlueprint(this.services, this.entityType.type, work);
+    return awaited ?? this.stillRejected(work);
   }
 
   /** The outcome while the hub would reject the payload again; undefined: it may be sent. */

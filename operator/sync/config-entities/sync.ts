@@ -37,7 +37,7 @@ import { isAccepted, isNew, ownsId, wasAccepted } from './ownership';
 import { type PlacedWork, type Remedy, TakenBack } from './place';
 import { Removals } from './removals';
 import { shouldDelete } from '../objects/removal';
-import { blueprintAppeared, blueprintRecheck } from './blueprint';
+import { blueprintAppeared, blueprintRecheck, untilBlueprintReady } from './blueprint';
 import { withHint } from './rejection-hint';
 
 /** The end of a removal queues the resource that it is for, but not another one that takes the id (milliseconds). */
@@ -71,7 +71,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     this.pacing = new WritePacing(services.clock, REJECTED_WRITE_RETRY_INTERVAL);
     this.claims = new Claims(entityType, services, contexts);
     this.operations = new Operations(entityType, services, contexts, this.claims, this.drift, this.pacing);
-    this.corrections = new Corrections(entityType, this.operations, this.drift, this.pacing);
+    this.corrections = new Corrections(entityType, this.operations, this.drift, this.pacing, services);
     this.removals = new Removals(entityType, services, contexts, this.claims);
     this.completion = new Completion(entityType, services, this.removals, this.drift);
   }
@@ -288,6 +288,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(this.entityType, work);
     }
+    const awaited = untilBlueprintReady(this.services, this.entityType.type, work);
+    if (awaited) return awaited;
     const remedy = await work.place.verify(this.entityType, work, observation);
     if (remedy) return this.apply(work, remedy);
     return this.completion.finish(work, { observation }, (accepted) => ({

@@ -28,8 +28,8 @@ const ownership = new ObjectOwnership(API_GROUP);
 
 const isOfOperator = (object: ClusterObject): boolean => ownership.ownerIn(object) !== undefined;
 
-/** Reads a ConfigMap from the API server, since the cache has only its metadata. */
-function readConfigMap(
+/** Reads a ConfigMap from the API server, since the cache has only its metadata. Undefined: there is none. */
+export function readConfigMap(
   services: Pick<Services, 'applier' | 'cache'>,
   namespace: string,
   name: string,

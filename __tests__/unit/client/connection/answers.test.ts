@@ -111,6 +111,7 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'automation/config': { config: {} },
   'script/config': { config: {} },
   'blueprint/list': { [NAME]: {} },
+  'blueprint/save': { overrides_existing: false },
   'search/related': { [NAME]: [NAME] },
   'blueprint/substitute': { substituted_config: {} },
   ...registryAnswers,

@@ -51,6 +51,8 @@ class Bench {
   writeError: Error | undefined;
   /** The hub's form of a payload. */
   rewrite = (payload: EntityPayload): EntityPayload => payload;
+  /** Paths of the blueprints that the hub has. */
+  blueprintPaths: readonly string[] = ['motion.yaml'];
   /** What a blueprint comes to; undefined: the hub does not have it. */
   blueprint: EntityPayload | undefined;
   secrets: readonly string[] = [];
@@ -225,6 +227,9 @@ class Bench {
       repairIssues: {
         validationErrorOf: () => Promise.resolve(this.validationError),
         onChange: () => undefined,
+      },
+      blueprints: {
+        list: () => Promise.resolve(new Map(this.blueprintPaths.map((path) => [path, {}]))),
       },
       entities: {
         isWriting: () => false,
@@ -899,9 +904,26 @@ describe('ConfigEntitySync', () => {
     const uses = { ...COMMON, useBlueprint: { path: 'motion.yaml', input: {} } };
     const blueprint = { triggers: [], actions: [] };
 
+    test('is waited for without a write that the hub would refuse', async () => {
+      const bench = new Bench(automations, uses);
+      bench.blueprintPaths = [];
+      await bench.reconcile();
+      await bench.reconcile();
+      expect(await bench.reconcile()).toMatchObject({
+        type: 'Waiting',
+        reason: 'BlueprintNotReady',
+        after: 60_000,
+      });
+      expect(bench.count('write')).toBe(0);
+      bench.blueprintPaths = ['motion.yaml'];
+      bench.blueprint = blueprint;
+      await bench.reconcileUntilReady();
+      expect(bench.count('write')).toBe(1);
+    });
+
     test('is used although the hub rejected the automation before', async () => {
       const bench = new Bench(automations, uses);
-      bench.writeError = new HubRejected('400', 'Unable to find motion.yaml');
+      bench.writeError = new HubRejected('400', 'Missing input x');
       await bench.reconcile();
       await bench.reconcile();
       expect(await bench.reconcile()).toMatchObject({ reason: 'RejectedByHub', after: 60_000 });

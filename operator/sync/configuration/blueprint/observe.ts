@@ -1,0 +1,82 @@
+import { HubFailed } from '../../../client/connection/errors';
+import { canonical } from '../../objects/payload-hash';
+import { hasAccepted } from '../../objects/ownership';
+import type { Services } from '../../services';
+import type { Trial } from './contexts';
+import { type Shown, shownBlueprint } from './shown';
+import { brokenBy, runningUsers } from './users';
+import type { Work } from './begin';
+
+/** A blueprint that the hub has under the path. */
+export interface Present {
+  /** Undefined: the hub cannot read the file. */
+  readonly shown: Shown | undefined;
+}
+
+interface WithUrl {
+  /** The source that another has set: it stays. */
+  readonly keptUrl?: string | undefined;
+}
+
+export type Seen = WithUrl &
+  (
+    | { readonly type: 'Absent' }
+    | ({ readonly type: 'Equal' } & Present)
+    | ({ readonly type: 'Different' } & Present & Pick<Trial, 'broken'>)
+  );
+
+/** Compares the text with the blueprint in the hub. One that is not known to be equal is tried there. */
+export async function see(services: Pick<Services, 'cache'>, work: Work): Promise<Seen> {
+  const { client, spec, hasSource, hub, context, resource, hash } = work;
+  const { domain, path } = spec;
+  const { blueprints } = client;
+  const list = await blueprints.list(domain);
+  if (!context.dryRun) await hub.checks.clean(domain, list.keys());
+  const listed = list.get(path);
+  if (!listed) return { type: 'Absent' };
+  const shown = listed.metadata && (await readable(shownBlueprint(blueprints, domain, path, listed)));
+  const isOwnUrl = resource.status?.appliedFields?.includes('sourceUrl') === true;
+  const keptUrl = isOwnUrl || hasSource ? undefined : shown?.sourceUrl;
+  const isKnown = shown && hasAccepted(resource, hash) && resource.status?.bodyHash === shown.hash;
+  if (isKnown) return { type: 'Equal', shown };
+  if (context.dryRun) return { type: 'Different', shown, keptUrl, broken: [] };
+  const { isEqual, broken } = await tried(services, work, shown, keptUrl);
+  return isEqual ? { type: 'Equal', shown } : { type: 'Different', shown, keptUrl, broken };
+}
+
+/** Undefined: the file of a person is broken. */
+async function readable(shown: Promise<Shown>): Promise<Shown | undefined> {
+  try {
+    return await shown;
+  } catch (error) {
+    if (error instanceof HubFailed) return undefined;
+    throw error;
+  }
+}
+
+/** Has the hub read the text under another path, where no one uses it, and what becomes of the users of the one in its place. */
+async function tried(
+  services: Pick<Services, 'cache'>,
+  { client, spec, given, hub, cached, resource, hash }: Work,
+  present: Shown | undefined,
+  keptUrl: string | undefined,
+): Promise<Trial> {
+  const { domain, path } = spec;
+  const entityIds = (await client.blueprints.usersOf(domain, path)) ?? [];
+  const users = await runningUsers(services, client, resource, { domain, path }, entityIds);
+  const key = canonical({ hash, present: present?.hash ?? null, users });
+  if (cached.trial?.key === key) return cached.trial;
+  const sourceUrl = spec.sourceUrl ?? keptUrl;
+  const trial = await hub.checks.withCopy({ domain, yaml: given.text, sourceUrl }, async (copy) => {
+    const listed = (await client.blueprints.list(domain)).get(copy) ?? {};
+    const shown = await shownBlueprint(client.blueprints, domain, copy, listed);
+    const isEqual = shown.hash === present?.hash;
+    return {
+      key,
+      isEqual,
+      broken: isEqual ? [] : await brokenBy(client, { domain, path: copy }, path, users),
+    };
+  });
+  cached.trial = trial;
+  return trial;
+}

@@ -1,0 +1,107 @@
+import { isObject } from '../../../base/is-object';
+import type { Blueprints, ListedBlueprint } from '../../../client/blueprints';
+import type { BlueprintDomain, EntityPayload } from '../../../client/connection/config-entity';
+import { payloadHash } from '../../objects/payload-hash';
+
+// The hub never shows the text of a blueprint. It shows the metadata, and what becomes of inputs that are given to it.
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A blueprint, as far as the hub shows it. */
+export interface Shown {
+  /** `sha256:<hex>` of metadata, body and source. */
+  readonly hash: string;
+  /** `sha256:<hex>` of metadata and body alone. */
+  readonly content: string;
+  readonly sourceUrl: string | undefined;
+}
+
+/** @throws HubFailed the hub cannot read it */
+export async function shownBlueprint(
+  blueprints: Pick<Blueprints, 'substitute'>,
+  domain: BlueprintDomain,
+  path: string,
+  { metadata = {} }: ListedBlueprint,
+): Promise<Shown> {
+  const { source_url: source, ...own } = metadata;
+  const sourceUrl = typeof source === 'string' ? source : undefined;
+  const bodies: Fields[] = [];
+  for (const input of probesOf(own))
+    bodies.push(canonicalBody(domain, await blueprints.substitute(domain, path, input)));
+  const content = { metadata: own, bodies };
+  return { hash: payloadHash({ ...content, sourceUrl }), content: payloadHash(content), sourceUrl };
+}
+
+const RENAMED: Readonly<Record<string, string>> = {
+  trigger: 'triggers',
+  condition: 'conditions',
+  action: 'actions',
+};
+
+/** A body with the present names of its keys: the hub shows them as they were sent, and renames them at its next reload. */
+export function canonicalBody(domain: BlueprintDomain, body: EntityPayload): EntityPayload {
+  if (domain !== 'automation') return body;
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [RENAMED[key] ?? key, value]));
+}
+
+/** Probes of a blueprint with conditions between its inputs. */
+const MOST_PROBES = 8;
+
+/**
+ * Inputs that show every place of the body where one is used: a text of its own for each. An input whose condition `visible` does not
+ * hold is replaced by its default in the hub. So there are further probes, with values by which the conditions hold.
+ */
+function probesOf(metadata: Fields): readonly Fields[] {
+  const inputs = inputsOf(metadata);
+  const marked = Object.fromEntries(inputs.map(({ name }) => [name, `hub-operator input ${name}`]));
+  const needed = new Map<string, unknown[]>();
+  for (const { field, value } of inputs.flatMap(({ conditions }) => conditions)) {
+    const values = needed.get(field) ?? [];
+    if (!values.includes(value)) values.push(value);
+    needed.set(field, values);
+  }
+  const count = Math.min(MOST_PROBES, Math.max(0, ...[...needed.values()].map(({ length }) => length)));
+  const further = Array.from({ length: count }, (_, index) => {
+    const chosen = [...needed].map(([field, values]) => [field, values[index] ?? values[0]] as const);
+    return { ...marked, ...Object.fromEntries(chosen) };
+  });
+  return [marked, ...further];
+}
+
+interface Input {
+  readonly name: string;
+  /** Values of other inputs by which it is visible, and which no text of its own is. */
+  readonly conditions: readonly { readonly field: string; readonly value: unknown }[];
+}
+
+/** The inputs, also those of sections. */
+function inputsOf({ input }: Fields): readonly Input[] {
+  return entriesIn(input).flatMap(([name, value]) => {
+    const fields = isObject(value) ? value : {};
+    if (!('input' in fields)) return [{ name, conditions: conditionsIn(fields['visible']) }];
+    const ofSection = conditionsIn(fields['visible']);
+    return entriesIn(fields['input']).map(([each, inner]) => ({
+      name: each,
+      conditions: [...ofSection, ...conditionsIn(isObject(inner) ? inner['visible'] : undefined)],
+    }));
+  });
+}
+
+const entriesIn = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
+
+function conditionsIn(visible: unknown): Input['conditions'] {
+  return [visible].flat().flatMap((condition) => {
+    if (!isObject(condition) || typeof condition['field'] !== 'string') return [];
+    const { field, operator = 'eq', value } = condition;
+    switch (operator) {
+      case 'eq':
+        return [{ field, value }];
+      case 'in':
+        return [{ field, value: Array.isArray(value) ? (value as unknown[])[0] : undefined }];
+      case 'not_exists':
+        return [{ field, value: '' }];
+      default:
+        return [];
+    }
+  });
+}

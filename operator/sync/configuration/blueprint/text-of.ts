@@ -1,0 +1,42 @@
+import type { Bounded } from '../../../base/bounded-task';
+import { isConfigMapOfHub } from '../../../kinds/object-names';
+import type { HubBlueprintSpec } from '../../../kinds';
+import type { NamedConfigMap } from '../generate/given-files';
+
+/** The text of a blueprint. `field`: where it is, for messages. */
+export type GivenText =
+  | { readonly type: 'text'; readonly text: string; readonly field: string }
+  /** The ConfigMap or its key is not there. `message`: a sentence that begins with the field. */
+  | { readonly type: 'missing'; readonly message: string }
+  | { readonly type: 'invalid'; readonly message: string };
+
+const FIELD = 'spec.configMapRef';
+
+/** @param configMap that of the spec; undefined: there is none */
+export function givenText(
+  { hubRef, content = '', configMapRef }: Pick<HubBlueprintSpec, 'hubRef' | 'content' | 'configMapRef'>,
+  configMap: NamedConfigMap | undefined,
+): GivenText {
+  if (!configMapRef) return { type: 'text', text: content, field: 'spec.content' };
+  const { name, key } = configMapRef;
+  const place = `${FIELD}, key ${key} of the ConfigMap ${name}`;
+  if (isConfigMapOfHub(hubRef.name, name) || configMap?.isOfOperator)
+    return {
+      type: 'invalid',
+      message: `${FIELD}: the operator itself writes the ConfigMap ${name}. Name one of your own.`,
+    };
+  if (!configMap) return { type: 'missing', message: `${FIELD}: there is no ConfigMap ${name}. Create it.` };
+  if (Object.hasOwn(configMap.binaryData ?? {}, key))
+    return { type: 'invalid', message: `${place}: it is not text (binaryData).` };
+  const text = Object.hasOwn(configMap.data ?? {}, key) ? configMap.data?.[key] : undefined;
+  if (text === undefined)
+    return { type: 'missing', message: `${FIELD}: the ConfigMap ${name} has no key ${key}. Add it.` };
+  return { type: 'text', text, field: place };
+}
+
+/** A text that was ended, and the way out, as sentences. */
+export const tooCostly = (
+  field: string,
+  { exceeded }: Extract<Bounded<unknown>, { type: 'ended' }>,
+): string =>
+  `${field} takes more ${exceeded} to read than its length allows. Write its anchors (&), aliases (*) and merges (<<) out, or shorten it.`;
