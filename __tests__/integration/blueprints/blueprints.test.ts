@@ -152,7 +152,7 @@ describe('BlueprintSync', () => {
       await operator.calm();
     }
     await restart();
-    // Those of the test alone.
+    // The three reloads are those of the test.
     const own = recorder.changes().slice(changes);
     expect(own).toEqual(own.map(() => 'POST /api/services/automation/reload'));
     expect(own).toHaveLength(3);
