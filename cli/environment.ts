@@ -13,7 +13,7 @@ export interface Environment {
   readonly signal: AbortSignal;
   connect(this: void, options: ClusterOptions): Cluster;
   readStandardInput(this: void): Promise<string>;
-  /** Reads the state of the hub of a Hub resource. @throws CommandError, HubError */
+  /** Reads the facts about the hub of a Hub resource. @throws CommandError, HubError */
   readHub(this: void, cluster: Cluster, name: string): Promise<HubFacts>;
   /**
    * Asks the hub of a Hub resource for operations that a restart would interrupt. @throws CommandError,

@@ -36,7 +36,7 @@ export interface Converted {
   readonly secret?: { readonly name: string; readonly keys: readonly string[] };
 }
 
-/** @throws CommandError a text costs more than its length allows */
+/** @throws CommandError reading a text exceeds the limits of time or memory */
 export async function convert(source: Source, names: Names, texts: BoundedTasks): Promise<Converted> {
   const files = await named(source, texts);
   const described = await describeDefinitions(files, names.hub, texts);

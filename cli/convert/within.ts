@@ -1,7 +1,7 @@
 import { type BoundedTask, type BoundedTasks, runTwice } from '../../operator/base/bounded-task';
 import { CommandError } from '../command-error';
 
-/** Runs a task and returns its output. @throws CommandError a text costs more than its length allows */
+/** Runs a task and returns its output. @throws CommandError the task exceeds the limits of time or memory */
 export async function within<Input, Output>(
   texts: BoundedTasks,
   task: BoundedTask<Input, Output>,

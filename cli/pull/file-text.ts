@@ -19,7 +19,10 @@ export interface FileFields {
   readonly fields: PulledFields;
 }
 
-/** @throws CommandError the text lacks the resource, is not YAML, or costs more than its length allows */
+/**
+ * @throws CommandError the text lacks the resource, is not YAML, or exceeds the limits of time or memory for
+ * reading
+ */
 export async function withFieldsBounded(texts: BoundedTasks, given: FileFields): Promise<string> {
   const read = await runTwice(texts, withFieldsTask, given, '');
   if (read.type === 'ended')

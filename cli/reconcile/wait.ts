@@ -14,7 +14,7 @@ const INTERVAL = 1_000;
 
 export interface WaitOptions extends OutputOptions {
   readonly wait: boolean;
-  /** Milliseconds. */
+  /** Longest wait in milliseconds. */
   readonly timeout: number;
 }
 

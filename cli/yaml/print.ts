@@ -36,7 +36,8 @@ const PLAIN = /^[A-Za-z_][\w./-]*(:[\w./-]+)?( [\w./()-]+)*$/;
  * Texts that may stay unquoted if they are unquoted already. More characters are allowed than for a new text.
  */
 const STILL_PLAIN = /^[\p{L}_](?!.*(: |:$| #| $))[^,[\]{}]*$/u;
-// Words with another meaning. Some readers take `e5` for a number without a mantissa.
+// Words that some readers do not take for strings, such as booleans. Some take `e5` for a number without a
+// mantissa.
 const RESERVED = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity|e\d+)$/i;
 /**
  * Characters that a YAML reader refuses, takes for a line break, or does not show: they are escaped in double

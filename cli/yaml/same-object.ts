@@ -15,8 +15,8 @@ export const sameObjectTask: BoundedTask<Texts, boolean> = {
 };
 
 /**
- * Whether both texts have the same meaning for each kind of reader. A text that costs more than its length
- * allows counts as different.
+ * Whether both texts have the same meaning for each kind of reader. A text that exceeds the limits of time or
+ * memory for reading counts as different.
  */
 export async function isSameObject(texts: BoundedTasks, given: Texts): Promise<boolean> {
   const read = await runTwice(texts, sameObjectTask, given, '');

@@ -5,8 +5,8 @@ import type { Logger } from './log';
 const PERIOD = 60_000;
 
 /**
- * Writes at most one line a minute about an event that another program can cause without limit. The line has
- * the number of events since the line before.
+ * Writes at most one log line a minute about an event that another program can cause without limit. The line
+ * has the number of events since the previous line.
  */
 export class BoundedLog {
   private lastAt = -Infinity;

@@ -12,7 +12,7 @@ export const NEWEST_SUPPORTED = '2026.11.0';
  */
 export const HTTP_BY_API = '2026.8.0';
 
-/** `2026.11.2`, `2026.11`, `2026.11.0b3` */
+/** A version, such as `2026.11.2`, `2026.11` or `2026.11.0b3`. */
 const VERSION = /^(\d+)\.(\d+)(?:\.(\d+)(?:b(\d+))?)?$/;
 
 export const isComparable = (version: string): boolean => VERSION.test(version);

@@ -82,8 +82,8 @@ export const DEPENDENCY_REQUEUE = 30 * SECOND;
 export const BOOTSTRAP_RETRY = [2 * SECOND, 5 * MINUTE] as const;
 
 /**
- * An object with the desired name that is being deleted is checked again after this time: not every kind of object is
- * watched, and the name must be used within 5 s of the deletion.
+ * An object with the desired name that is being deleted is checked again after this time. Not every kind of
+ * object is watched, and the operator must reuse the name within 5 s of the deletion.
  */
 export const NAME_CONFLICT_RETRY = 3 * SECOND;
 
@@ -214,7 +214,10 @@ export const HUB_RETURN_LIMIT = MINUTE;
 export const HUB_START_LIMIT = 10 * MINUTE;
 /** Attempts with equal settings of the web server: the hub restarts for each attempt. */
 export const HTTP_SETTINGS_ATTEMPTS = 2;
-/** The end of a configuration reload requeues its resource; this is the fallback. */
+/**
+ * Requeue of a resource whose configuration is being reloaded. The end of the reload requeues it sooner; this
+ * is the fallback.
+ */
 export const CONFIGURATION_LOAD_REQUEUE = 30 * SECOND;
 
 // --- Ban: rules.md, "Ban recovery" ---
@@ -265,9 +268,9 @@ export const DOWNLOAD_TIMEOUT = 2 * MINUTE;
 export const DOWNLOAD_REDIRECTS = 5;
 /** Bytes of a downloaded archive, which is kept in memory while it is read. */
 export const ARCHIVE_SIZE = 32 * 1024 * 1024;
-/** Files and folders in an archive. */
+/** Most files and folders in an archive. */
 export const ARCHIVE_ENTRIES = 10_000;
-/** Bytes of all files in an archive. */
+/** Most bytes of all files in an archive. */
 export const ARCHIVE_UNPACKED_SIZE = 256 * 1024 * 1024;
 /** Largest compression ratio of a file in an archive. Text has about 10. */
 export const ARCHIVE_RATIO = 200;

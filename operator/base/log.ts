@@ -47,9 +47,9 @@ export function createLogger(level: LogLevel, destination = standardOutput()): L
  */
 const LONGEST_LINE = 2_000;
 const LONGEST_TEXT = 1_000;
-/** Characters of the message of a bug. */
+/** Most characters of the message of a bug. */
 const LONGEST_BUG = 400;
-/** Characters of the calls that led to an error. */
+/** Most characters of the stack frames of an error. */
 const LONGEST_CALLS = 800;
 /** Longest chain of causes that is logged; a longer one is a cycle. Fields of fields are not nested deeper either. */
 const LONGEST_CHAIN = 5;

@@ -3,7 +3,7 @@
  * length.
  */
 const LONGEST = 253;
-/** A typing mistake may change one character for each so many characters of the name. */
+/** A mistyped name may differ by one change for each this many of its characters. */
 const CHARACTERS_PER_CHANGE = 3;
 const MOST_CHANGES = 3;
 

@@ -49,7 +49,7 @@ export class Turns {
     else if (this.isLarge(size)) void this.countNext();
   }
 
-  /** @param work throws nothing */
+  /** @param work must not throw */
   add(work: () => void, size: number): void {
     this.waiting.push({ work, size });
     this.size += size;

@@ -1,7 +1,7 @@
 import { API_GROUP } from './group';
 import type { Kinds } from './reasons';
 
-/** Every annotation, label and finalizer of the operator; all carry the API group. */
+/** All annotations, labels and finalizers of the operator. Their names begin with the API group. */
 
 /** Annotations that users set on a resource. */
 export const userAnnotations = {

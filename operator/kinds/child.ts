@@ -79,7 +79,7 @@ export function defineChild<const Spec extends Schema, const Status extends Sche
   return defineKind<Spec, Status, Name>({
     singular,
     plural: `${singular}s`,
-    // The compiler cannot see `hubRef` in a spec that is a type parameter.
+    // Casts, because the compiler cannot see `hubRef` in a spec that is a type parameter.
     hubName: hubOfChild as KindDefinition<Spec, Status>['hubName'],
     references: hubAndToken as KindDefinition<Spec, Status>['references'],
     access: [],

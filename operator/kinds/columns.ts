@@ -15,8 +15,8 @@ export const readyColumn = {
 } as const satisfies Column;
 
 /**
- * The columns of a kind that belongs to a Hub. The kind's own columns are between Hub and Ready, those with a
- * time after Ready.
+ * The columns of a kind that belongs to a Hub. The kind's own columns are between Hub and Ready; columns with
+ * a time follow Ready.
  */
 export function columnsOfChild(columns: readonly Column[]): readonly Column[] {
   const isTime = ({ type }: Column) => type === 'date';

@@ -71,7 +71,7 @@ export function defineRegistryEntry<
   Name extends string,
 >(definition: ChildDefinition<Spec, Status, Name>): KindDefinition<Spec, Status, Name> {
   return defineChild<Spec, Status, Name>({
-    // The compiler cannot see `name` in a spec that is a type parameter.
+    // A cast, because the compiler cannot see `name` in a spec that is a type parameter.
     identity: identityOfEntry as NonNullable<KindDefinition<Spec, Status>['identity']>,
     identityField: 'spec.name',
     ...definition,

@@ -44,7 +44,7 @@ export interface GivenConfigMap {
  */
 export class GivenState implements ClusterState {
   private readonly added = new Set<string>();
-  /** By identity, then by key. */
+  /** Resources by identity, then by key. */
   private readonly byIdentity = new Map<string, Map<string, CustomResource>>();
 
   /** @param resources all resources that will be added */
@@ -182,9 +182,8 @@ const textsOf = (part: unknown): Readonly<Record<string, string>> =>
     : {};
 
 /**
- * The Secrets that the spec refers to. The references of a child also contain Secrets of its Hub: these are
- * recognized by their names, which change with the name of the hub, and are left out. A Hub may refer to its
- * own Secrets.
+ * The Secrets to which the spec refers. The references of a child also contain generated Secrets of its Hub,
+ * whose names depend on the name of the hub: these are left out. A Hub may refer to its own Secrets.
  */
 function secretsNamedIn(definition: KindDefinition, resource: Resource<object, object>): string[] {
   const secretsOf = (each: Resource<object, object>) =>

@@ -208,10 +208,10 @@ function parseFlags(args: readonly string[]): Record<string, string | undefined>
   }
 }
 
-/** `watchNamespaces` → `watch-namespaces` */
+/** The flag of a setting: `watchNamespaces` becomes `watch-namespaces`. */
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** `watchNamespaces` → `WATCH_NAMESPACES` */
+/** The environment variable of a setting: `watchNamespaces` becomes `WATCH_NAMESPACES`. */
 const variableOf = (name: string): string => flagOf(name).replaceAll('-', '_').toUpperCase();
 
 /** RFC 1123 labels and subdomains, as in Kubernetes. */

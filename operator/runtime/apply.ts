@@ -17,9 +17,9 @@ export interface ApplyOptions {
   readonly owner: CustomResource;
   /**
    * `always` is the default. With `never`, the object outlives its owner (`retain`) and is recognized by its
-   * labels. With `at creation`, an existing object keeps an owner reference but gets none: otherwise a client
-   * that may create such an object but not delete it could have the garbage collector delete it (security.md,
-   * "What a stolen token of the operator is worth").
+   * labels. With `at creation`, the owner reference is set only when the object is created, and a removed one
+   * is not added again: the garbage collector would delete the object for a client that may not delete it
+   * itself (security.md, "What a stolen token of the operator is worth").
    */
   readonly ownerReference?: 'always' | 'at creation' | 'never';
   /** A resource to which the object may have belonged before. The object is taken over from it. */

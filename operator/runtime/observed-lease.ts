@@ -8,7 +8,7 @@ interface Options {
   readonly log: Logger;
   /** Identity of this process in the Lease. */
   readonly identity: string;
-  /** Milliseconds. */
+  /** Lease duration in milliseconds. */
   readonly leaseDuration: number;
   /** Milliseconds within which a leader that reaches the API server writes a missing Lease again. */
   readonly grace: number;

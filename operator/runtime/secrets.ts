@@ -7,7 +7,7 @@ import { builtin } from './types';
 
 interface Secret extends ClusterObject {
   readonly type?: string;
-  /** base64 */
+  /** Values in base64, by key. */
   readonly data?: Readonly<Record<string, string>>;
 }
 

@@ -13,7 +13,7 @@ import { NotAReview } from './admission-review';
  * one of each.
  */
 const MAX_BODY_SIZE = 5 * 1_024 * 1_024;
-/** Bytes of all bodies that arrive at the same time. */
+/** Limit in bytes for all bodies that are arriving at the same time. */
 const MAX_LOAD = 8 * 1_024 * 1_024;
 const MOST_CONNECTIONS = 256;
 /** Milliseconds within which a request must arrive completely. The API server waits for 10 s at most. */

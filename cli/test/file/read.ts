@@ -16,7 +16,7 @@ interface Unreadable {
   readonly message: string;
 }
 
-/** Reads the text of a test file, which may cost more to parse than its length suggests. */
+/** Reads the text of a test file within limits of time and memory. */
 export async function readTestText(texts: BoundedTasks, content: string): Promise<ReadFile | Unreadable> {
   const read = await runTwice(texts, testTextTask, content, '');
   if (read.type === 'done') return read.output;

@@ -67,8 +67,8 @@ function idsOf({
 }
 
 /**
- * The current definitions. An automation of a resource is off only if its spec says so: a switch that another
- * automation turned off is a state, not a definition.
+ * The current definitions. An automation of a resource is off only if its spec says so. If another automation
+ * has turned it off, that is a state and not part of the definition.
  */
 function definitionsNow({ definitions, off }: RunningHub, inCluster: Home): Definitions {
   const { automation, script, scene } = definitions;

@@ -10,7 +10,7 @@ from homeassistant.components.trace import util as trace_util
 RUNS_BETWEEN_HARVESTS = 250
 # Seconds of virtual time between two reads. A run that ends at its conditions causes no event, but has a trace.
 HARVEST_INTERVAL = 600
-# Per automation: more than its runs between two reads, so that no trace is lost.
+# Traces that the hub stores per automation: more than its runs between two reads, so that no trace is lost.
 STORED_TRACES = 2 * RUNS_BETWEEN_HARVESTS
 
 

@@ -312,7 +312,7 @@ class House:
                 try:
                     value, attributes = echo(service, state, data)
                 except (TypeError, ValueError):
-                    continue  # data that no schema has checked
+                    continue  # no schema has checked the data
                 self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
 
     def _on_missing(self, action: str, kind: str, missing: str) -> None:

@@ -290,7 +290,7 @@ class Runner:
                 self._refuse("configuration.yaml", str(error))
                 return False
             except (Runaway, Endless, Stuck):
-                pass  # each case reports it, with its time
+                pass  # each case reports the error, with its time
             self._report_home(record)
             _close(loop)
         return True

@@ -17,10 +17,10 @@ interface RemoveOptions {
 }
 
 /**
- * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so parallel
- * writes to a file gain nothing: each file has a queue with one write in flight. The operator's reloads use the same
- * queue, because a reload that overlaps a removal registers the removed entity again. When the hub does not answer a
- * request, all queued requests fail as well.
+ * Automations, scenes and scripts of one hub. The hub parses and writes the whole file for each write, so
+ * parallel writes to a file gain nothing: each file has a queue with one write in flight. The operator's
+ * reloads use that queue too, because a reload that overlaps a removal registers the removed entity again.
+ * When the hub does not answer a request, all queued requests fail too.
  */
 export class ConfigEntities {
   private readonly queues: Readonly<Record<ConfigEntityKind, SerialQueue>>;

@@ -87,7 +87,7 @@ export const entityState = object({
   /** The state, such as `on`, `off` or `unavailable`. */
   state: text,
   attributes: anyObject,
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   last_updated: text,
   /** The context of the change that led to this state. */
   context: object({ id: text }),
@@ -231,7 +231,7 @@ export const events = {
   label_registry_updated: registryUpdated,
   area_registry_updated: registryUpdated,
   repairs_issue_registry_updated: issueEvent,
-  /** A reload of one automation names it in `id`. */
+  /** The event for a reload of a single automation has its id in `id`. */
   call_service: object({
     domain: text,
     service: text,

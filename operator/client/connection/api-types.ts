@@ -299,7 +299,7 @@ const httpSettings = {
   ssl_profile: optional(text),
   cors_allowed_origins: unchecked<readonly string[] | undefined>(),
   use_x_forwarded_for: optional(flag),
-  /** CIDR */
+  /** Addresses or networks in CIDR notation. */
   trusted_proxies: optional(list(text)),
   /** Number of failed logins after which an address is banned; -1 disables the ban. */
   login_attempts_threshold: unchecked<number | undefined>(),
@@ -367,7 +367,7 @@ export type TriggerEventData = Of<typeof triggerEventData>;
 export const notification = object({
   notification_id: text,
   message: text,
-  /** ISO 8601. */
+  /** Time in ISO 8601. */
   created_at: text,
 });
 export type Notification = Of<typeof notification>;
@@ -378,7 +378,7 @@ export const repairIssue = object({
   issue_id: text,
   translation_key: text,
   translation_placeholders: nullable(record(scalar)),
-  /** `critical`, `error` or `warning`. */
+  /** Severity: `critical`, `error` or `warning`. */
   severity: unchecked<string | undefined>(),
   /** Whether a user has chosen to ignore the issue. */
   ignored: optional(flag),
@@ -388,7 +388,7 @@ export type RepairIssue = Of<typeof repairIssue>;
 /** Data of `repairs_issue_registry_updated`. */
 export const issueEvent = object({
   domain: text,
-  /** `<entity id>_<translation key>`. */
+  /** Id of the issue: `<entity id>_<translation key>`. */
   issue_id: text,
 });
 export type IssueEvent = Of<typeof issueEvent>;
@@ -417,7 +417,7 @@ const runFields = {
   state: text,
   /** How the run ended: `finished`, `failed_conditions`, `failed_single`, `error`, `aborted`, … */
   script_execution: optional(nullable(text)),
-  /** ISO 8601. */
+  /** Times in ISO 8601. */
   timestamp: object({ start: text, finish: nullable(text) }),
   error: optional(nullable(text)),
   /** Description of the trigger of an automation. */

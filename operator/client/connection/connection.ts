@@ -37,7 +37,7 @@ const MAX_RESUBSCRIPTION_DELAY = 5 * 60_000;
 const LAST_ATTEMPT = MAX_RECONNECT_DELAY / 1_000;
 
 interface HubConnectionOptions {
-  /** The client whose address and token check are used. */
+  /** The HTTP client for the hub, whose address and checks also apply to this connection. */
   readonly rest: RestClient;
   readonly token: string;
   /** Shared by all clients with the same token. */
@@ -329,7 +329,7 @@ export class HubConnection {
   private scheduleReconnect(attempt: number): void {
     this.reconnect.set(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), () => {
       this.open().catch(() => {
-        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // the error is in the state
+        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // callers get the error from the state
       });
     });
   }

@@ -64,7 +64,10 @@ export class TokenRejected extends HubError {
   }
 }
 
-/** The hub has banned the operator's address: 403, and `/manifest.json` is 403 too (rules.md, "Ban recovery"). */
+/**
+ * The hub has banned the operator's address: it answers 403 to the request and to `/manifest.json` (rules.md,
+ * "Ban recovery").
+ */
 export class HubBanned extends HubError {
   override readonly name = 'HubBanned';
 

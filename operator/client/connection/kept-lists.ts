@@ -168,7 +168,7 @@ export class HubLists {
   }
 
   grow(bytes: number): void {
-    if (this.isClosed) return; // an answer that was in flight
+    if (this.isClosed) return; // from an answer that was in flight
     this.weight += bytes;
     this.all.grow(bytes);
   }

@@ -29,9 +29,9 @@ export function redactor(values: Iterable<string>): Redact {
 }
 
 /**
- * The current and previous values of secrets, for texts that may still quote the previous ones. Old values
- * are forgotten in two generations by the memory that they take: if values change continually, only those of
- * the recent past are masked.
+ * The current and previous values of secrets, for texts that may still quote a previous value. Two
+ * generations of values are kept, each with a limited size. If values change continually, only those of the
+ * recent past are masked.
  */
 export class RememberedSecrets {
   private forms = new SecretForms();

@@ -40,7 +40,7 @@ export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;
 export const hubBodies = new BodyBudget(20 * 1024 * 1024);
 /** Keys and values of an answer over HTTP. */
 const MAX_ANSWER_VALUES = 100_000;
-/** Characters of a hub's text in an error. */
+/** Most characters of a hub's text in an error. */
 export const MAX_MESSAGE_LENGTH = 1_000;
 // Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that
 // the hub is closing.

@@ -12,7 +12,7 @@ import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, ty
 /** Milliseconds for the upgrade, and again for the authentication. */
 const HANDSHAKE_TIMEOUT = 10_000;
 
-/** Bytes of a message. The registry of a hub with 10,000 entities has about 8 MiB. */
+/** Most bytes of a message. The registry of a hub with 10,000 entities has about 8 MiB. */
 const MAX_MESSAGE_SIZE = 12 * 1024 * 1024;
 /** Bytes that the hub may send before the operator is authenticated. */
 const MAX_HANDSHAKE_SIZE = 64 * 1024;

@@ -10,7 +10,7 @@ import { isUnknownCommand } from '../connection/errors';
  */
 interface ReverseProxySettings {
   readonly enabled: boolean;
-  /** CIDR */
+  /** Addresses or networks in CIDR notation. */
   readonly trustedProxies: readonly string[];
 }
 

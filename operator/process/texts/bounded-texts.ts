@@ -48,7 +48,7 @@ interface BoundedTextsOptions {
  */
 export class BoundedTexts implements BoundedTasks {
   private readonly waiting: Job[] = [];
-  /** By the hash of task and input. */
+  /** Results of the jobs without a signal that have not ended, by the hash of task and input. */
   private readonly pending = new Map<string, Promise<Bounded<unknown>>>();
   private readonly known = new Recent<{ readonly ended?: Ended; readonly output?: unknown }>(MOST_KNOWN);
   /** By turn and by namespace: a counter of when it was served last. */
