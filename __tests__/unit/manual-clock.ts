@@ -6,10 +6,10 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until it is told to advance. */
+/** A clock that stands still until a test advances it. */
 export class ManualClock implements Clock {
   private time = 0;
-  /** The time of day when `time` is 0. */
+  /** The wall-clock time when `time` is 0. */
   private epoch = Date.UTC(2026, 0, 1);
   private readonly timers = new Set<Timer>();
 
@@ -46,7 +46,10 @@ export class ManualClock implements Clock {
     });
   }
 
-  /** Goes forward, stopping at each timer on the way so that its effects can run and set timers themselves. */
+  /**
+   * Advances the clock and stops at each timer on the way, so that its effects can run and set timers
+   * themselves.
+   */
   async advance(milliseconds: number): Promise<void> {
     const target = this.time + milliseconds;
     await settle();
@@ -59,12 +62,12 @@ export class ManualClock implements Clock {
     this.time = target;
   }
 
-  /** Jumps forward without a timer having fired, as when the process was frozen meanwhile. */
+  /** Jumps forward without firing timers, as if the process had been frozen. */
   freeze(milliseconds: number): void {
     this.time += milliseconds;
   }
 
-  /** Sets the clock on the wall, forward or back. No time passes by that. */
+  /** Sets the wall clock forward or back. No time passes. */
   set(by: number): void {
     this.epoch += by;
   }
@@ -77,8 +80,8 @@ export class ManualClock implements Clock {
 }
 
 /**
- * Lets time go by until the returned function is called: so slowly that nothing that this process does by itself misses a
- * deadline, also when a busy machine stops the process for longer than that.
+ * Advances the clock until the returned function is called. This happens so slowly that no work of this
+ * process misses a deadline, even when a busy machine stops the process for longer.
  */
 export function letTimePass(clock: ManualClock): () => void {
   let isOver = false;
@@ -91,7 +94,7 @@ export function letTimePass(clock: ManualClock): () => void {
   return () => (isOver = true);
 }
 
-/** Lets everything run that waits for no timer. */
+/** Runs all work that waits for no timer. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await macrotask();
 }

@@ -5,7 +5,7 @@ import { until } from '../until';
 const KIB = 1024;
 const large = Buffer.alloc(100 * KIB, 'x');
 
-/** A body that has sent its first bytes and not its end. */
+/** Returns a body that has sent its first bytes but not its end. */
 function arriving(budget: BodyBudget, first: Buffer) {
   const stream = new PassThrough();
   const body = readBody(stream, 1024 * KIB, budget).then(String, (error: Error) => error);
@@ -34,7 +34,7 @@ describe('BodyBudget', () => {
     expect(await tooLong.body).toEqual(new BodyRefused(`it is longer than ${1024 * KIB} bytes`));
   });
 
-  test('aborts no body that has ended, nor one for small ones, however many arrive', () => {
+  test('aborts no body that has ended, and none because of small ones, however many arrive', () => {
     const budget = new BodyBudget(100 * KIB);
     const ended = jest.fn();
     const first = budget.hold(ended);
@@ -49,7 +49,7 @@ describe('BodyBudget', () => {
     expect(present).toHaveBeenCalled();
   });
 
-  test('a body that was read, or that broke, counts no more', async () => {
+  test('a body that was read, or that broke off, no longer counts', async () => {
     const budget = new BodyBudget(100 * KIB);
     const release = jest.fn();
     jest.spyOn(budget, 'hold').mockReturnValue({ set: jest.fn(), release });

@@ -1,7 +1,7 @@
 import { countValues, MAX_VALUES, parseBounded, TooManyValues } from '../../../operator/base/bounded-json';
 import fc from '../../fast-check';
 
-/** Every key and every value, and one more for each container that is not empty. */
+/** Counts every key and every value, and one more for each container that is not empty. */
 function valuesOf(value: unknown): number {
   if (Array.isArray(value)) return 1 + Math.max(0, value.length - 1) + sum(value);
   if (typeof value !== 'object' || value === null) return 0;

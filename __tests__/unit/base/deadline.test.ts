@@ -60,7 +60,7 @@ describe('withDeadline', () => {
     const work = new Promise<never>((_, reject) => (fail = reject));
     const result = withDeadline({ clock, delay: 1 }, () => work).catch((error: unknown) => error);
     await clock.advance(1);
-    fail(new Error('late')); // Jest fails a test with an unhandled rejection
+    fail(new Error('late')); // Jest fails a test with an unhandled rejection.
     await clock.advance(1);
     expect(await result).toBeInstanceOf(DeadlineExceeded);
   });

@@ -1,7 +1,7 @@
 import { errorOf, messageOf } from '../../../operator/base/errors';
 
 describe('errorOf', () => {
-  test('answers with an error as it is, and makes one of anything else', () => {
+  test('returns an error unchanged, and makes one of anything else', () => {
     const error = new TypeError('wrong');
     expect(errorOf(error)).toBe(error);
     expect(errorOf('wrong')).toEqual(new Error('wrong'));
@@ -9,7 +9,7 @@ describe('errorOf', () => {
 });
 
 describe('messageOf', () => {
-  test('answers with the text of an error and of anything else that was thrown', () => {
+  test('returns the text of an error and of anything else that was thrown', () => {
     expect(messageOf(new TypeError('wrong'))).toBe('wrong');
     expect(messageOf(undefined)).toBe('undefined');
   });

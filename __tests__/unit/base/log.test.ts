@@ -67,7 +67,7 @@ describe('createLogger', () => {
     }
   });
 
-  describe('bounds what may quote the input of the operator', () => {
+  describe('bounds fields that may quote the input of the operator', () => {
     const secret = 'hunter2!'.repeat(200_000);
     const failing = (message: string, options?: ErrorOptions) => new SyntaxError(message, options);
     const nested = (depth: number): Error =>
@@ -108,7 +108,7 @@ describe('createLogger', () => {
     });
   });
 
-  test('prints the text of what is no Error', () => {
+  test('prints the text of a thrown value that is not an Error', () => {
     expect(logged({ error: 'broken' })['error']).toBe('broken');
     expect(logged({ error: { secret: 'sesame' } })['error']).toBe('[object Object]');
   });

@@ -7,7 +7,7 @@ describe('nearestName', () => {
     ['mqttt', 'mqtt', 'one too many'],
     ['mtqt', 'mqtt', 'two exchanged'],
     ['prch-lihgt', 'porch-light', 'two mistakes'],
-  ])('%s is meant to be %s: %s', (name, meant) => {
+  ])('%s is corrected to %s: %s', (name, meant) => {
     expect(nearestName(name, ['hall', meant, 'kitchen-light'])).toBe(meant);
   });
 
@@ -16,7 +16,7 @@ describe('nearestName', () => {
     ['more mistakes than a third of a short name', 'abc', ['xbd']],
     ['four mistakes in a long name', 'living-room-lamp', ['giving-soon-bump']],
     ['nothing to choose from', 'mqtt', []],
-  ])('%s is near to none', (_, name, known) => {
+  ])('%s has no near name', (_, name, known) => {
     expect(nearestName(name, known)).toBeUndefined();
   });
 

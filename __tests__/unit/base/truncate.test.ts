@@ -1,7 +1,7 @@
 import { truncate } from '../../../operator/base/truncate';
 
 describe('truncate', () => {
-  test('leaves a text as it is that is not too long', () => {
+  test('leaves a text unchanged that is not too long', () => {
     expect(truncate('12345', 5)).toBe('12345');
   });
 

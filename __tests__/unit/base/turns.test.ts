@@ -1,7 +1,7 @@
 import { largeTexts, Turns } from '../../../operator/base/turns';
 import { until } from '../until';
 
-test('of work that keeps the process busy, others have half of the time', async () => {
+test('while one kind of work keeps the process busy, other work gets half of the time', async () => {
   let now = 0;
   const rests: { readonly duration: number; readonly end: () => void }[] = [];
   const sleep = (duration: number) => new Promise<void>((end) => rests.push({ duration, end }));
@@ -31,14 +31,14 @@ test('a large text waits while there is room for its memory, and a single one of
   expect([turns.mayWait(3 * SIZE), turns.mayWait(1_000)]).toEqual([true, false]);
   let ran = 0;
   const work = () => void ran++;
-  turns.add(work, 3 * SIZE); // is not waiting any more
+  turns.add(work, 3 * SIZE); // this one has its turn and no longer waits
   turns.add(work, SIZE);
   expect([turns.mayWait(SIZE), turns.mayWait(SIZE + 1)]).toEqual([true, false]);
   await until(() => ran === 2);
   expect(turns.mayWait(3 * SIZE)).toBe(true);
 });
 
-test('what follows a turn that was taken belongs to it', async () => {
+test('work that follows in the same turn belongs to it', async () => {
   let now = 0;
   const rests: number[] = [];
   const turns = new Turns(
@@ -53,12 +53,12 @@ test('what follows a turn that was taken belongs to it', async () => {
   expect(rests).toEqual([65]);
 });
 
-test('what finds no room is done at once and rested from as well; its senders wait for the end of the rest', async () => {
+test('work that finds no room is done immediately, and a pause follows for it too; its senders wait for the end of the pause', async () => {
   let now = 0;
   const rests: { readonly duration: number; readonly end: () => void }[] = [];
   const sleep = (duration: number) => new Promise<void>((end) => rests.push({ duration, end }));
   const turns = new Turns({ monotonic: () => now, sleep }, SIZE);
-  await turns.rested(); // nothing to rest from
+  await turns.rested(); // there is nothing to pause for
   const told: string[] = [];
   const parse = async (name: string) => {
     await turns.take(SIZE);
@@ -80,7 +80,7 @@ test('what finds no room is done at once and rested from as well; its senders wa
   await Promise.all(all);
 });
 
-test('all texts of other programs share one room, of the size of the largest one', async () => {
+test('texts of other programs share one budget, of the size of the largest text', async () => {
   let ran = 0;
   for (let index = 0; index < 2; index++) largeTexts.add(() => void ran++, 12 * 2 ** 20);
   expect(largeTexts.mayWait(SIZE)).toBe(false); // one of the two waits

@@ -14,7 +14,7 @@ import { CommandLine, forbidden, ofHub, resource } from './command-line';
 const TOKEN = 'good-token';
 const real = { lookup: dns.lookup, kubectl: process.env['KUBECTL'] };
 
-/** A stranger in the network of a person's machine, whose name server answers for all Services and leads there. */
+/** An unknown server in the user's network. The name server there resolves all Service names to it. */
 let stranger: FakeHub;
 /** The hub in the cluster. */
 let hub: FakeHub;
@@ -47,9 +47,9 @@ async function kubectlIs(script: string): Promise<void> {
 }
 
 const asked = () => readFile(join(folder, 'asked'), 'utf8');
-/** kubectl of a person who may not forward ports. */
+/** Makes kubectl refuse a port-forward, like that of a user without the right. */
 const refuse = () => kubectlIs('echo "Error from server (Forbidden): pods is forbidden" >&2; exit 1');
-/** kubectl that leads to the hub. */
+/** Makes kubectl forward to the hub in the cluster. */
 const forward = () => kubectlIs(`echo "Forwarding from 127.0.0.1:${hub.port} -> 8123"; exec sleep 60`);
 
 function commandLine(url: string): CommandLine {
@@ -66,7 +66,7 @@ function commandLine(url: string): CommandLine {
 
 const ofService = () => `http://villa.home.svc:${stranger.port}`;
 
-/** Runs a command as the process does, but for its cluster. */
+/** Runs a command as the process does, except for its cluster. */
 async function run(words: string) {
   const line = commandLine(ofService());
   const { readHub, readOccupation } = processEnvironment(new AbortController().signal);
@@ -90,7 +90,7 @@ describe('openHub', () => {
     'logs villa --system',
     'restart villa',
   ])(
-    '%s gives no token to a stranger who answers for the name of the Service, and says what is needed',
+    '%s gives no token to an unknown server that answers under the name of the Service, and says what is needed',
     async (command) => {
       await refuse();
       stranger.routes.set('GET /api/config', json(200, {}));
@@ -115,7 +115,7 @@ describe('openHub', () => {
     },
   );
 
-  test('a hub in the cluster is asked over the port that kubectl forwards', async () => {
+  test('a hub in the cluster is reached over the port that kubectl forwards', async () => {
     await forward();
     hub.onCommand = ({ message, succeed }) => succeed(message.type === 'trace/list' ? [] : undefined);
     expect(await run('trace porch')).toMatchObject({
@@ -167,7 +167,7 @@ describe('openHub', () => {
     return openHub(new Cluster(client, namespace, {}, isInside), 'villa', systemClock);
   };
 
-  test('in a pod of the cluster the address of the Service is used, and kubectl where that leads to no hub', async () => {
+  test('in a pod of the cluster the address of the Service is used, and kubectl when no hub answers there', async () => {
     await forward();
     const { client, close } = await open(ofService(), true);
     expect(client.rest.address.url).toBe(ofService());

@@ -50,7 +50,7 @@ describe('a cluster that cannot be used', () => {
   beforeEach(async () => (folder = await mkdtemp(join(tmpdir(), 'kubeconfig-'))));
   afterEach(() => rm(folder, { recursive: true }));
 
-  /** A run of a command with the surroundings of this process. */
+  /** Runs a command with the environment of this process. */
   async function run(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<string> {
     const { HOME, KUBECONFIG } = process.env;
     delete process.env['KUBECONFIG'];
@@ -82,13 +82,13 @@ describe('a cluster that cannot be used', () => {
     contexts: [{ name: 'lab', context: { cluster: 'lab', user: 'lab' } }],
   };
 
-  test('for there is no kubeconfig', async () => {
+  test('because there is no kubeconfig', async () => {
     expect(await run({ HOME: folder }, 'status')).toBe(
       `error: there is no kubeconfig: KUBECONFIG is not set, and ${folder}/.kube/config does not exist: name one with --kubeconfig, or set KUBECONFIG\n`,
     );
   });
 
-  test('for the kubeconfig is empty, missing, or names no cluster', async () => {
+  test('because the kubeconfig is empty, missing, or names no cluster', async () => {
     expect(await run({ KUBECONFIG: '/dev/null' }, 'status')).toContain(
       'cannot use the kubeconfig /dev/null: it is empty, or no kubeconfig: name another one with --kubeconfig',
     );
@@ -108,7 +108,7 @@ describe('a cluster that cannot be used', () => {
     );
   });
 
-  test.each(['status', 'doctor'])('for no API server answers: %s says which one', async (command) => {
+  test.each(['status', 'doctor'])('because no API server answers: %s says which one', async (command) => {
     const file = await config({ ...named, 'current-context': 'lab' });
     expect(await run({ KUBECONFIG: file }, command)).toMatch(
       new RegExp(

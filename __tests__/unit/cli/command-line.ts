@@ -20,19 +20,19 @@ interface Ran {
   readonly stderr: string;
 }
 
-/** The command line before a cluster that is a list of objects. Nothing leaves the process. */
+/** The command line with a list of objects in place of a cluster. All requests stay in the process. */
 export class CommandLine {
   readonly clock = new ManualClock();
   readonly connections: ClusterOptions[] = [];
   readonly objects: CustomResource[];
   readonly client: FakeApiClient;
-  /** Answers before the list of objects does; undefined leaves it to the list. */
+  /** Answers requests before the list of objects does; undefined leaves the answer to the list. */
   intercept: (request: ApiRequest) => unknown = () => undefined;
-  /** After each write; a stand-in of the operator. */
+  /** Called after each write, as a stand-in of the operator. */
   afterWrite: (object: CustomResource) => void = () => undefined;
-  /** A stand-in of the hub. */
+  /** Reads facts from a stand-in of the hub. */
   readHub: (name: string) => Promise<HubFacts> = () => Promise.reject(new HubUnreachable('no hub answers'));
-  /** Work of the hub that a restart would end. */
+  /** Reads work in the hub that a restart would interrupt. */
   readOccupation: (name: string) => Promise<Occupation | undefined> = () => Promise.resolve(undefined);
   stdout = '';
   stderr = '';
@@ -43,7 +43,7 @@ export class CommandLine {
     this.client = new FakeApiClient(this.clock, (request) => this.intercept(request) ?? this.answer(request));
   }
 
-  /** Runs a command while the clock goes on a second at a time. */
+  /** Runs a command while the clock advances a second at a time. */
   async run(
     line: string,
     { isTerminal = false, input = '', env = {}, columns = undefined as number | undefined } = {},
@@ -82,7 +82,7 @@ export class CommandLine {
     };
   }
 
-  /** As Ctrl-C. */
+  /** Interrupts the command like Ctrl-C. */
   stop(): void {
     this.interrupt.abort(new Error('interrupted'));
   }
@@ -117,7 +117,7 @@ export class CommandLine {
 
 type Part = Record<string, unknown>;
 
-/** A JSON merge patch. */
+/** Applies a JSON merge patch. */
 export function merge(target: Part, change: Part): void {
   for (const [key, value] of Object.entries(change)) {
     if (value === null) delete target[key];
@@ -136,7 +136,7 @@ interface Given {
   readonly fields?: object;
 }
 
-/** A resource with the condition `Ready`; `True` unless told otherwise. */
+/** Returns a resource with the condition `Ready`, which is `True` by default. */
 export function resource(
   kind: string,
   name: string,

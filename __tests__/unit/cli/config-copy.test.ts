@@ -25,12 +25,12 @@ describe('idsInCopy', () => {
     expect(scene).toBeUndefined();
   });
 
-  test.each(['', '[]\n', '# nothing\n', '~\n'])('has none of an empty file: %j', async (text) => {
+  test.each(['', '[]\n', '# nothing\n', '~\n'])('has no ids from an empty file: %j', async (text) => {
     await write('automations.yaml', text);
     expect(await idsInCopy(folder)).toEqual({ automation: new Set() });
   });
 
-  test('a folder without the files, and a file that is no YAML, are errors with the way out', async () => {
+  test('a folder without the files, and a file that is not YAML, are errors with a remedy', async () => {
     await expect(idsInCopy(folder)).rejects.toThrow(
       `${folder} has neither automations.yaml nor scripts.yaml: copy them there from the folder /config of the hub`,
     );

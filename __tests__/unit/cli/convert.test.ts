@@ -33,7 +33,7 @@ async function write(files: Files, below = 'config'): Promise<string> {
 const converted = async (files: Files) =>
   convert(await readSource(await write(files), ''), { hub: 'villa' }, unbounded);
 
-/** The resource in a file of the result. */
+/** Returns the resource in a file of the result. */
 async function resource(files: Files, path: string) {
   const { files: made } = await converted(files);
   const text = made.find((each) => each.path === path)?.text;
@@ -125,7 +125,7 @@ describe('the configuration', () => {
     expect(errors.join('\n')).toContain(words);
   });
 
-  test('warns of targets that are nowhere, variables without a value and passwords', async () => {
+  test('warns of targets that do not exist, variables without a value and passwords', async () => {
     const text = `${MAIN}a: !include none.yaml\nb: !env_var HOME_NAME\nc: !env_var HOME_NAME my home\nmqtt: {password: hunter22}\nd: {api_key: !secret k, pin: "{{ x }}"}\n`;
     const { warnings, errors } = await converted({ 'configuration.yaml': text, 'packages/a.yaml': '{}' });
     expect(errors).toEqual([]);
@@ -140,7 +140,7 @@ describe('the configuration', () => {
     ]);
   });
 
-  test('an included file that cannot come along is an error with its reason', async () => {
+  test('an included file that cannot be copied is an error with its reason', async () => {
     const { errors, stays } = await converted({
       'configuration.yaml': `${MAIN}a: !include words\nb: !include www/a.yaml\n`,
       'packages/hall.yaml': Buffer.from('caf\xe9', 'latin1'),
@@ -162,7 +162,7 @@ describe('the configuration', () => {
     expect(stays.map(({ path }) => path)).toEqual(['packages/notes.md']);
   });
 
-  test('lists files that a hub cannot have, and those that are no text', async () => {
+  test('lists files that a hub cannot have, and files that are not text', async () => {
     const { errors, stays } = await converted({
       'configuration.yaml': `${MAIN}küche: !include küche.yaml\n`,
       'küche.yaml': '{}\n',
@@ -201,7 +201,7 @@ describe('the configuration', () => {
     expect(JSON.stringify(warnings)).not.toMatch(/hunter22|abcdefgh|eyJ/);
   });
 
-  test('takes blueprints and templates along, but for those of the hub', async () => {
+  test('includes blueprints and templates, except those that the hub provides', async () => {
     const { files, stays } = await converted({
       'configuration.yaml': 'a:\n',
       'blueprints/automation/me/a.yaml': 'blueprint: {}\nb: !input c\n',
@@ -316,7 +316,7 @@ describe('secrets', () => {
     expect(unread.warnings).toEqual([]);
   });
 
-  test('that secrets.yaml does not have, or that no Secret can have, are named', async () => {
+  test('that secrets.yaml does not contain, or that a Secret cannot contain, are named', async () => {
     const { warnings } = await converted({
       'configuration.yaml': 'a: !secret url\nb: !secret "a b"\n',
       'secrets.yaml': 'other: |\n  url: in a value\n',
@@ -329,7 +329,7 @@ describe('secrets', () => {
     expect(alone).toHaveLength(1);
   });
 
-  test('of any number are used: a list has room for 256', async () => {
+  test('may be more than 256, the limit of a list', async () => {
     const uses = (count: number) =>
       Array.from({ length: count }, (_, index) => `k${index}: !secret s${index}\n`).join('');
     const listed = async (count: number) =>
@@ -342,7 +342,7 @@ describe('secrets', () => {
 });
 
 describe('definitions', () => {
-  test('of automations.yaml become resources with the present names of keys', async () => {
+  test('of automations.yaml become resources with the current names of keys', async () => {
     const text = [
       '- id: "17"',
       '  alias: Küche an',
@@ -387,7 +387,7 @@ describe('definitions', () => {
     });
   });
 
-  test('have the ids and the values that the hub reads, not those of another reader', async () => {
+  test('have the ids and the values that the hub reads, not those of another YAML parser', async () => {
     const files = {
       'automations.yaml': [
         '- {id: 1e3, alias: A, triggers: [{trigger: state, to: 0o17, for: 12:30:00}], actions: []}',
@@ -401,7 +401,7 @@ describe('definitions', () => {
     expect((await resource(files, 'automations/b.yaml')).spec).toMatchObject({ hubId: '15' });
   });
 
-  test('of one id are one resource, as the hub has one of them', async () => {
+  test('with one id become one resource, since the hub has only one of them', async () => {
     const automation = (id: string) => `- {id: ${id}, alias: A, triggers: [], actions: []}\n`;
     const { files, notExpressed } = await converted({
       'automations.yaml': `${automation('"1"')}${automation('"2"')}${automation('1')}`,
@@ -446,7 +446,7 @@ describe('definitions', () => {
     ]);
   });
 
-  test('that a resource cannot be are named with file and line, and the others go on', async () => {
+  test('that cannot become a resource are named with file and line, and the others are converted', async () => {
     const { files, notExpressed } = await converted({
       'automations.yaml': [
         '- {id: "1", alias: A, triggers: [], actions: [{action: a.b, data: {x: !secret k}}]}',
@@ -471,7 +471,7 @@ describe('definitions', () => {
     ['scripts', 'a: {alias: A, sequence: [{delay: 1}]}\n', 'scripts/a.yaml'],
     ['a scene', 'name: A\nentities: {light.a: on}\n', 'scenes/a.yaml'],
     ['a configuration', 'logger:\n', 'hub-configuration.yaml'],
-  ])('a pasted file with %s is read by its form', async (_, text, path) => {
+  ])('a pasted file with %s is recognized by its form', async (_, text, path) => {
     const file = join(await write({ 'pasted.yaml': text }), 'pasted.yaml');
     const { files } = await convert(await readSource(file, ''), { hub: 'villa' }, unbounded);
     expect(files[0]!.path).toBe(path);
@@ -511,7 +511,7 @@ describe('definitions', () => {
 });
 
 describe('plain texts', () => {
-  // The answers of PyYAML, by which the hub reads its files; its dates stay texts here.
+  // Values as PyYAML reads them, with which the hub reads its files. Dates stay texts here.
   test.each<[expected: unknown, ...texts: readonly string[]]>([
     [true, 'on', 'Yes', 'TRUE'],
     [false, 'No', 'off'],
@@ -552,7 +552,7 @@ describe('plain texts', () => {
 });
 
 describe('ConfigMaps', () => {
-  test('have at most 200 KiB, and more of one folder than one are numbered', () => {
+  test('have at most 200 KiB, and several for one folder are numbered', () => {
     const files = Object.fromEntries(
       ['a', 'b', 'c'].map((name) => [`packages/${name}.yaml`, 'x'.repeat(90 * 1024)]),
     );
@@ -579,7 +579,7 @@ describe('ConfigMaps', () => {
     ]);
   });
 
-  test('are as few as there is room for where there are too many folders at the top', () => {
+  test('are combined as far as possible when there are too many folders at the top', () => {
     const paths = Array.from({ length: 40 }, (_, index) => `room ${index}/main.yaml`);
     const plans = planConfigMaps('villa', Object.fromEntries(paths.map((path) => [path, ''])));
     expect(plans.map(({ name, folder, files }) => [name, folder, files.length])).toEqual([
@@ -589,7 +589,7 @@ describe('ConfigMaps', () => {
     expect(items.map(({ path }) => path).sort()).toEqual(paths.sort());
   });
 
-  test('are those of the folders at the top where there are too many', () => {
+  test('are those of the top folders when there are too many', () => {
     const paths = Array.from({ length: 40 }, (_, index) => `packages/room ${index}/main.yaml`);
     const [plan, ...others] = planConfigMaps('villa', Object.fromEntries(paths.map((path) => [path, ''])));
     expect(others).toEqual([]);
@@ -614,7 +614,7 @@ describe('a backup', () => {
     return readSource(join(folder, 'backups', 'a.tar'), '');
   };
 
-  test('is read like a folder, and nothing leaves it', async () => {
+  test('is read like a folder, and nothing is written outside of it', async () => {
     const { files, left } = await read(
       await backup(
         { protected: false },
@@ -648,7 +648,7 @@ describe('a backup', () => {
     expect(errors[0]).toMatch(/^packages\/a\.yaml is included: it is a link or a device/);
   });
 
-  test('may be zipped, and its inner archive may be named alone', async () => {
+  test('may be compressed, and its inner archive may be named alone', async () => {
     const data = { 'data/configuration.yaml': MAIN };
     const outer = gzipSync(await backup({}, data));
     await write({ 'a.tar.gz': outer, 'homeassistant.tar.gz': gzipSync(await tar(data)) }, 'backups');
@@ -685,7 +685,7 @@ describe('a backup', () => {
       async () => (await backup({}, { 'data/configuration.yaml': MAIN })).subarray(0, 1_600),
       'as a backup of Home Assistant: ',
     ],
-  ])('that is %s is refused in words', async (_, make, words) => {
+  ])('that is %s is refused with a reason', async (_, make, words) => {
     await expect(make().then(read)).rejects.toThrow(words);
   });
 });
@@ -694,7 +694,7 @@ describe('a source', () => {
   test.each([
     ['none', 'cannot read', 'ENOENT'],
     ['empty', 'has neither configuration.yaml nor automations.yaml', 'name a copy of the folder /config'],
-  ])('%s is refused in words', async (path, ...words) => {
+  ])('%s is refused with a reason', async (path, ...words) => {
     await write({ 'a.txt': '' }, 'empty');
     const reading = readSource(join(folder, path), '');
     for (const each of words) await expect(reading).rejects.toThrow(each);
@@ -729,7 +729,7 @@ describe('a source', () => {
     },
   );
 
-  test('has no file that a link leads to', async () => {
+  test('has no file that is reached through a link', async () => {
     await write({ 'a.yaml': 'secret: of the machine\n' }, 'outside');
     const source = await write({ 'configuration.yaml': 'a: !include a.yaml\n' });
     await symlink(join(folder, 'outside', 'a.yaml'), join(source, 'a.yaml'));

@@ -39,7 +39,7 @@ const manifest = (kind: string, name: string, spec: object, metadata: object = {
 });
 const night = manifest('HubLabel', 'night', { ...ofHub('villa'), name: 'Night' });
 
-/** A cluster whose API server stores nothing at a dry run. */
+/** A cluster whose API server stores nothing in a dry run. */
 function cluster(...objects: readonly CustomResource[]): CommandLine {
   const line = new CommandLine(...objects);
   line.intercept = ({ method, path, query, body }: ApiRequest) => {
@@ -65,7 +65,7 @@ test('a resource is compared in the namespace of its file, as kubectl applies it
   expect(code).toBe(2);
 });
 
-test('a namespace in a file leads to no other path of the API server', async () => {
+test('a namespace in a file cannot lead to another path of the API server', async () => {
   const line = cluster();
   const paths: string[] = [];
   const { intercept } = line;
@@ -105,7 +105,7 @@ test('a field that the file does not name stays, as at an apply', async () => {
   expect(code).toBe(1);
 });
 
-test('the dry run is that of the field manager that has applied the resource', async () => {
+test('the dry run uses the field manager that has applied the resource', async () => {
   const managedFields = [
     {
       manager: 'hub-operator-finalizer',

@@ -108,7 +108,7 @@ const hubFailing = (error: Error) => {
   return line;
 };
 const [deployment] = installed['/apis/apps/v1/deployments'].items;
-/** The Deployment of an operator with these settings. */
+/** Returns the Deployment of an operator with these settings. */
 function operatorIn(namespace: string, settings: Readonly<Record<string, string>>) {
   const env = Object.entries(settings).map(([name, value]) => ({ name, value }));
   const containers = [{ env: [...env, { name: 'POD_IP', valueFrom: {} }] }];
@@ -125,7 +125,7 @@ const denied =
   });
 const old = '2025-12-31T23:00:00Z';
 
-/** A fault by its name, the cluster that has it, the line that names it and a part of its remedy. */
+/** Faults by name: the cluster that has the fault, the line that names it, and a part of its remedy. */
 const faults: readonly (readonly [string, CommandLine, string, string])[] = [
   [
     'an old API server',
@@ -385,7 +385,7 @@ describe('doctor', () => {
     expect(code).toBe(1);
   });
 
-  test('finds nothing where all is well, and --all says what it checked', async () => {
+  test('finds nothing without faults, and --all lists the checks', async () => {
     const line = cluster();
     expect(await line.run('doctor')).toMatchObject({
       code: 0,
@@ -516,7 +516,7 @@ describe('doctor', () => {
     });
   });
 
-  test('findings and ways out are broken between words at the width of the terminal', async () => {
+  test('findings and remedies are broken between words at the width of the terminal', async () => {
     const notices = [`Backups are not set up:${' word'.repeat(40)}.`];
     const message = runningText('2026.11.0', 'http://villa.home.svc:8123', 'RUNNING', notices);
     const line = cluster({}, resource('Hub', 'villa', {}, { message }), porch);
@@ -534,7 +534,7 @@ describe('doctor', () => {
     expect(code).toBe(0);
   });
 
-  test('a hub that only starts is no second fault', async () => {
+  test('a hub that is only starting is not a second fault', async () => {
     const hub = resource('Hub', 'villa', {}, { status: 'False', reason: 'PodNotReady' });
     const line = cluster({}, hub);
     line.readHub = () => Promise.reject(new CommandError('the Secret villa-api-token does not exist'));
@@ -561,7 +561,7 @@ describe('doctor', () => {
     expect(lines).toContainEqual(expect.stringMatching(/^✓ Hub cottage in garden: token/));
   });
 
-  test('a warning of the hub is a notice, which is no fault', async () => {
+  test('a warning of the hub is a notice, and not a fault', async () => {
     const issue = {
       domain: 'homeassistant',
       issue_id: 'country_not_configured',
@@ -587,7 +587,7 @@ describe('doctor', () => {
     });
   });
 
-  describe('what it does not ask a hub, or the hub does not tell, is skipped with the reason', () => {
+  describe('checks that a hub is not asked for, or that it does not answer, are skipped with the reason', () => {
     let server: FakeHub;
     let client: HubClient;
 
@@ -600,7 +600,7 @@ describe('doctor', () => {
       await server.close();
     });
 
-    /** The checks of a verdict, and the commands of the WebSocket that were sent. */
+    /** Returns the checks with a verdict, and the commands of the WebSocket that were sent. */
     async function judged(config: object, isAdmin: boolean, only: Finding['verdict']) {
       server.routes.set('GET /api/config', json(200, { ...CONFIG, ...config }));
       server.routes.set('POST /api/template', text(200, String(Date.now() / 1_000)));
@@ -659,7 +659,7 @@ describe('doctor', () => {
         'skipped trusted proxies: The hub does not show its log, where it names a proxy that it refuses.',
       ],
       ['a log', [], 'ok trusted proxies: The hub has logged no proxy that it refuses.'],
-    ])('proxies of a hub that shows %s and does not tell which it trusts', async (_, log, expected) => {
+    ])('proxies of a hub that shows %s and does not report which it trusts', async (_, log, expected) => {
       const config = { ...CONFIG, version: '2026.7.0' };
       server.routes.set('GET /api/config', json(200, config));
       server.routes.set('GET /api/components', json(200, []));
@@ -677,12 +677,12 @@ describe('doctor', () => {
           : fail('unknown_command', 'Unknown command.');
       const checks = await told(resource('Hub', 'villa', { ingress: { enabled: true } }));
       expect(checks).toContain(expected);
-      // A notice may have been dismissed.
+      // A user may have dismissed the notice.
       expect(checks).toContain('ok bans: The hub shows no notice of a ban.');
     });
   });
 
-  test('a hub that has not loaded its repairs is not said to ask for none', async () => {
+  test('a hub that has not loaded its repairs is not reported as having none', async () => {
     const { stdout } = await hubTelling({ issues: undefined }).run('doctor');
     expect(stdout).toMatch(
       /^\? Hub villa: repairs: The hub has not loaded its repairs.\n\d+ checks: 0 faults, 1 skipped\n$/,

@@ -42,7 +42,7 @@ test.each([
   [19_000, ''],
   [45_400, ', about 45 s left'],
   [436_000, ', about 7 min left'],
-])('%i ms are told as %j', (milliseconds, text) => expect(remaining(milliseconds)).toBe(text));
+])('%i ms are printed as %j', (milliseconds, text) => expect(remaining(milliseconds)).toBe(text));
 
 describe('names', () => {
   test.each([
@@ -135,7 +135,7 @@ describe('the files of an export', () => {
     });
   });
 
-  test('integrations are named by domain and title; two that cannot be told apart are listed', async () => {
+  test('integrations are named by domain and title; two that cannot be distinguished are listed', async () => {
     const { described, notExpressed } = describeHub('villa', {
       ...empty,
       integrations: [
@@ -189,7 +189,7 @@ describe('the files of an export', () => {
     expect(JSON.stringify(notExpressed)).not.toContain('hunter2');
   });
 
-  test('an object that the schema does not take is listed with the finding, and so is a number that would lose digits', async () => {
+  test('an object that the schema refuses is listed with the finding, and so is a number that would lose digits', async () => {
     const { described } = describeHub(
       'villa',
       content([
@@ -238,7 +238,7 @@ describe('the files of an export', () => {
     ]);
   });
 
-  test('a text that YAML cannot have is listed, and the other objects are written', async () => {
+  test('a text that YAML cannot express is listed, and the other objects are written', async () => {
     const { described } = describeHub(
       'villa',
       content([stored('a', { alias: 'A\ud800' }), stored('b', { alias: `B ${'b'.repeat(40)}\n \n{{ b }}` })]),
@@ -262,7 +262,7 @@ describe('the files of an export', () => {
       writeFiles(folder, files, { isReplaced, texts: unbounded });
     const read = (path: string) => readFile(join(folder, path), 'utf8');
 
-    test('those of former exports are named, and stay', async () => {
+    test('files of former exports are named, and stay', async () => {
       await write([file('labels/a.yaml'), file('labels/b.yaml')]);
       await writeFile(join(folder, 'labels', 'README.md'), '');
       expect((await write([file('labels/a.yaml')])).others).toEqual(['labels/b.yaml']);
@@ -286,7 +286,7 @@ describe('the files of an export', () => {
       expect((await readdir(join(folder, 'labels'))).sort()).toEqual(['a.yaml', 'b.yaml']);
     });
 
-    test('a place where no folder can be is named', async () => {
+    test('a path where no folder can exist is named', async () => {
       const options = { isReplaced: false, texts: unbounded };
       for (const place of ['/proc/none', '/proc/none/below', join(folder, 'file', 'a')]) {
         await writeFile(join(folder, 'file'), '');

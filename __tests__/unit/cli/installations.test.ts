@@ -39,7 +39,7 @@ test.each([
     inB(selected('x=1')),
     'may both work in the namespaces that WATCH_NAMESPACE_SELECTOR selects',
   ],
-  // Two that agree by one Lease, two Leases of one namespace, and one that does not start.
+  // Two that share one Lease, two Leases in one namespace, and one that does not start.
   [inA(), inA(), undefined],
   [inA(), inA({ LEASE_NAME: 'other' }), 'both work in all namespaces'],
   [inA({ WORKERS: 'many' }), inB(), undefined],

@@ -5,7 +5,7 @@ import { CommandLine, resource } from './command-line';
 
 const villa = resource('Hub', 'villa', {});
 
-/** The command line before a pod with a log. */
+/** Returns a command line for a pod with this log. */
 function podLogging(text: string) {
   const line = new CommandLine(villa);
   const requests: ApiRequest[] = [];

@@ -34,7 +34,7 @@ describe('completion', () => {
     expect((await complete('status', 'hubl')).lines).toEqual([':4']);
   });
 
-  test('an option is one of the command, and its value one of its choices', async () => {
+  test('an option is one of the command, and its value is one of its choices', async () => {
     expect((await complete('status', '--out')).lines).toEqual(['--output', ':4']);
     expect((await complete('status', '-o', 'y')).lines).toEqual(['yaml', ':4']);
     expect((await complete('validate', 'sam')).lines).toEqual([':0']);
@@ -94,7 +94,7 @@ describe('a terminal', () => {
     expect(stderr).toBe('error: the hub: first\nsecond\n');
   });
 
-  test('gets no escape sequence by JSON, which keeps the text', async () => {
+  test('gets no escape sequence in JSON, which keeps the text', async () => {
     const texts = { a: 'x\u001b[2J\u009b2J\u007f' };
     const shown = await formatResult('json', texts, () => '');
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
@@ -113,7 +113,7 @@ describe('logs', () => {
     expect(line.client.requests.at(-1)!.query).toMatchObject({ container: 'hub', tailLines: 5 });
   });
 
-  test('a hub without a pod is an error with the way out', async () => {
+  test('a hub without a pod is an error with a remedy', async () => {
     const { code, stderr } = await new CommandLine(villa).run('logs villa');
     expect(stderr).toBe(
       'error: the pod villa-0 does not exist: kubectl hub status villa says what the hub waits for\n',
@@ -121,7 +121,7 @@ describe('logs', () => {
     expect(code).toBe(2);
   });
 
-  test('the memory of a hub cannot be followed', async () => {
+  test('the in-memory log of a hub cannot be followed', async () => {
     const { code, stderr } = await new CommandLine(villa).run('logs villa --system --follow');
     expect(stderr).toContain('leave out --follow');
     expect(code).toBe(2);
@@ -167,11 +167,11 @@ describe('trace', () => {
 describe('the start of the program', () => {
   const root = join(__dirname, '../../..');
 
-  /** The packages that these modules load, other than by `import()`. */
+  /** Returns the packages that these modules load, without those loaded by `import()`. */
   async function packagesOf(...modules: readonly string[]): Promise<readonly string[]> {
     const { metafile } = await build({
       absWorkingDir: root,
-      outdir: 'build', // nothing is written
+      outdir: 'build', // esbuild writes no file
       entryPoints: [...modules],
       bundle: true,
       platform: 'node',
@@ -186,7 +186,7 @@ describe('the start of the program', () => {
       for (const { path: imported, external, kind } of metafile.inputs[path]!.imports) {
         if (kind === 'dynamic-import') continue;
         if (external) {
-          // An import of types alone has the path that is written.
+          // An import of types only keeps the path of the source.
           if (!isBuiltin(imported) && !imported.startsWith('.')) packages.add(imported);
         } else if (!seen.has(imported)) {
           seen.add(imported);
@@ -196,7 +196,7 @@ describe('the start of the program', () => {
     return [...packages].sort();
   }
 
-  test('of status, whose time is mostly that of its packages, loads no more of them than it needs', async () => {
+  test('of status, whose time is mostly that of its packages, loads no more of them than needed', async () => {
     expect(await packagesOf('cli/index.ts', 'cli/status/command.ts')).toEqual([
       '@kubernetes/client-node',
       'commander',
@@ -206,7 +206,7 @@ describe('the start of the program', () => {
   test('of another command loads its own packages', async () => {
     const packages = await packagesOf('cli/pull/command.ts');
     expect(packages).toContain('yaml');
-    expect(packages).not.toContain('pino'); // the client of a hub gets a log that is silent
+    expect(packages).not.toContain('pino'); // the client of a hub gets a silent log
   });
 });
 
@@ -216,7 +216,7 @@ describe('wrong arguments', () => {
     ['status --frob', "unknown option '--frob'"],
     ['status -o xml', 'Allowed choices are table, json, yaml.'],
     ['sync', "missing required argument 'resource'"],
-  ])('“%s” is an error with the way out', async (given, message) => {
+  ])('“%s” is an error with a remedy', async (given, message) => {
     const { code, stdout, stderr } = await new CommandLine().run(given);
     expect(stderr).toContain(message);
     expect(stderr).toMatch(/^error: .*--help says what can be given.\n$/s);
@@ -233,7 +233,7 @@ describe('wrong arguments', () => {
     ['reconcile villa', "unknown command 'reconcile': kubectl hub sync does that"],
     ['help reconcile', "unknown command 'reconcile': kubectl hub sync does that"],
     ['help nothing', "unknown command 'nothing': kubectl hub help lists all"],
-  ])('“%s” names the way out', async (given, message) => {
+  ])('“%s” names the remedy', async (given, message) => {
     const { code, stdout, stderr } = await new CommandLine().run(given);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -318,7 +318,7 @@ describe('a name without a kind', () => {
       [],
       'no Hub and no other resource in the namespace home is called nothing: write KIND/NAME',
     ],
-  ])('“%s” that fits several or none names the way out', async (given, objects, message) => {
+  ])('“%s” that matches several or none names the remedy', async (given, objects, message) => {
     const { code, stderr } = await new CommandLine(villa, ...objects).run(given);
     expect(stderr).toContain(message);
     expect(code).toBe(2);
@@ -337,7 +337,7 @@ describe('the form of a result', () => {
     for (const choices of Object.values(forms)) expect(choices).toEqual(['table', 'json', 'yaml']);
   });
 
-  test('of export is not its folder, which the former option names for one release', () => {
+  test('of export is different from its folder, which the former option names for one more release', () => {
     const read = (line: string) => {
       const command = withDestination(new Command('export').action(() => undefined));
       command.parse(line.split(' '), { from: 'user' });
@@ -353,7 +353,7 @@ describe('the form of a result', () => {
     expect(() => read('--to home -o xml')).toThrow('one of table, json, yaml');
   });
 
-  test('the log of a container has none', async () => {
+  test('does not exist for the log of a container', async () => {
     const { code, stderr } = await new CommandLine(villa).run('logs villa -o json');
     expect(stderr).toContain('-o is for --system');
     expect(code).toBe(2);

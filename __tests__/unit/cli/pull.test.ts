@@ -34,7 +34,7 @@ spec:
 const pull = (fields: Record<string, unknown>, text = file) =>
   withFields({ file: 'home.yaml', text: text, kind: 'HubAutomation', name: 'porch', fields: fields });
 
-/** The lines that differ, as `diff` shows them. */
+/** Returns the lines that differ, as `diff` shows them. */
 function changedLines(before: string, after: string): string[] {
   const [old, fresh] = [before.split('\n'), after.split('\n')];
   return [
@@ -75,13 +75,13 @@ describe('withFields', () => {
     );
   });
 
-  test('a field that the hub does not have any more goes, and a new one comes last', () => {
+  test('a field that the hub no longer has is removed, and a new one comes last', () => {
     const changed = pull({ mode: undefined, description: 'on' });
     expect(changed).not.toContain('mode: single');
     expect(changed).toContain("      target: { entity_id: light.porch }\n  description: 'on'\n---\n");
   });
 
-  test('the other documents stay as they are, byte for byte', () => {
+  test('the other documents stay unchanged, byte for byte', () => {
     expect(pull({ alias: 'X' }).split('---\n')[1]).toBe(file.split('---\n')[1]);
     const label = withFields({
       file: 'home.yaml',
@@ -95,7 +95,7 @@ describe('withFields', () => {
     expect(label).toContain('name:   Dark\n');
   });
 
-  test('lists without indentation stay so', () => {
+  test('lists without indentation stay like that', () => {
     const text = file.replace(/^ {4}(- |# | {2})/gm, '  $1');
     const changed = pull({ actions: [{ action: 'light.turn_off' }] }, text);
     expect(changed).toContain('  actions:\n  - action: light.turn_off\n');
@@ -121,7 +121,7 @@ describe('withFields', () => {
     );
   });
 
-  test('any list of items becomes the one of the hub', () => {
+  test('any list of items becomes equal to that of the hub', () => {
     const item = fc.record({
       a: fc.constantFrom('x', 'on', 'y z'),
       b: fc.option(fc.integer({ min: 0, max: 3 })),

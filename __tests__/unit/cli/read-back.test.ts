@@ -1,7 +1,7 @@
 import { withFields } from '../../../cli/pull/file-text';
 import { Editor } from '../../../cli/yaml/edit';
 
-// The editor is made faulty here: its text is read back before it gets into a file of a person.
+// The YAML editor is made faulty here. Its text is read back before it is written to a user's file.
 
 const BEFORE = `# head
 kind: HubScript
@@ -21,7 +21,7 @@ const AFTER = BEFORE.replace('Porch', 'Hall');
 const pull = () =>
   withFields({ file: 'f.yaml', text: BEFORE, kind: 'HubScript', name: 'a', fields: { alias: 'Hall' } });
 
-/** The editor damages its first results. */
+/** Damages the first results of the editor. */
 function damage(count: number, change: (text: string) => string) {
   const result = Editor.prototype.result;
   let done = 0;
@@ -49,17 +49,17 @@ const damages: readonly (readonly [string, (text: string) => string])[] = [
 ];
 
 describe('withFields', () => {
-  test('changes the field alone where the editor is right', () => {
+  test('changes only the field when the editor works', () => {
     expect(pull()).toBe(AFTER);
   });
 
-  test.each(damages)('writes the field in another manner where the editor %s', (_, change) => {
+  test.each(damages)('writes the field in another way when the editor %s', (_, change) => {
     const result = damage(1, change);
     expect(pull()).toBe(AFTER);
     expect(result).toHaveBeenCalledTimes(2);
   });
 
-  test.each(damages)('refuses to write where the editor always %s', (_, change) => {
+  test.each(damages)('refuses to write when the editor always %s', (_, change) => {
     damage(Infinity, change);
     expect(pull).toThrow('f.yaml: alias cannot be changed without changing something else');
   });

@@ -27,7 +27,7 @@ const condition = (type: string, status: string, reason: string, message: string
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-/** Echoes the annotation after some seconds, as the operator does. */
+/** Copies the annotation to the status after some seconds, as the operator does. */
 function operate(line: CommandLine, seconds: number, status: object = {}): void {
   line.afterWrite = (object) => {
     line.clock.after(seconds * 1_000, () =>
@@ -52,7 +52,7 @@ describe('sync', () => {
     expect(JSON.parse((await line.run('sync villa --with-resources -o json')).stdout)).toHaveLength(2);
   });
 
-  test('ends with a later request of another person, which has replaced its own', async () => {
+  test('ends with a later request of another user, which has replaced its own', async () => {
     const line = new CommandLine(villa, porch);
     const LATER = 'later';
     line.afterWrite = (object) => {
@@ -63,7 +63,7 @@ describe('sync', () => {
     expect(line.clock.monotonic()).toBeLessThan(10_000);
   });
 
-  test('asks for a reconcile and waits until that one is done', async () => {
+  test('requests a reconcile and waits until it is done', async () => {
     const line = new CommandLine(villa, porch);
     operate(line, 3);
     const began = line.clock.monotonic();
@@ -82,7 +82,7 @@ describe('sync', () => {
     ]);
   });
 
-  test('-o json has the states of all, when all are done', async () => {
+  test('-o json prints the states of all, when all are done', async () => {
     const line = new CommandLine(villa, porch);
     operate(line, 3);
     const { code, stdout } = await line.run('sync villa --with-resources -o json');
@@ -93,7 +93,7 @@ describe('sync', () => {
     expect(code).toBe(0);
   });
 
-  test('a resource that is not Ready afterwards is the exit code 1', async () => {
+  test('a resource that is not Ready afterwards causes exit code 1', async () => {
     const line = new CommandLine(villa, porch);
     operate(line, 1, {
       conditions: [
@@ -112,7 +112,7 @@ describe('sync', () => {
     expect(code).toBe(1);
   });
 
-  test('--no-wait returns at once', async () => {
+  test('--no-wait returns immediately', async () => {
     expect(await new CommandLine(villa).run('sync villa --no-wait')).toMatchObject({
       code: 0,
       stdout: 'Hub villa: requested\n',
@@ -135,7 +135,7 @@ describe('sync', () => {
     ['sync villa --timeout soon', /Write it like 90s/],
     ['sync', /missing required argument 'resource'/],
     ['sinc', /unknown command 'sinc'.*\n.*Did you mean sync/s],
-  ])('%s is refused with the way out', async (command, message) => {
+  ])('%s is refused with a remedy', async (command, message) => {
     const { code, stderr } = await new CommandLine(villa).run(command);
     expect(stderr).toMatch(message);
     expect(code).toBe(2);
@@ -179,7 +179,7 @@ describe('suspend and resume', () => {
     },
   );
 
-  test('a resource that is not Ready after resume is the exit code 1', async () => {
+  test('a resource that is not Ready after resume causes exit code 1', async () => {
     const line = new CommandLine(resource('HubLabel', 'a', { ...ofHub('villa'), suspend: true }));
     line.afterWrite = (object) =>
       set(object, {
@@ -268,7 +268,7 @@ describe('restart', () => {
     expect(line.client.writes).toHaveLength(1);
   });
 
-  test('a pod that does not become ready is the exit code 1', async () => {
+  test('a pod that does not become ready causes exit code 1', async () => {
     const line = new CommandLine(villa);
     line.intercept = ({ path }) => (path.endsWith('/statefulsets/villa') ? rolled('old', 0) : undefined);
     expect(await line.run('restart villa --timeout 1m')).toMatchObject({

@@ -21,14 +21,14 @@ test('a file gets its text with the same mode, and nothing else is left in the f
   expect(await readdir(folder)).toEqual(['a']);
 });
 
-test('the former file is never opened for writing: who reads it meanwhile has one text or the other', async () => {
+test('the former file is never opened for writing: a concurrent reader gets one text or the other', async () => {
   await writeFile(path('a'), 'old');
   const { ino } = await stat(path('a'));
   await replaceFile(path('a'), 'old', 'new');
   expect((await stat(path('a'))).ino).not.toBe(ino);
 });
 
-test('a file that was changed or made meanwhile stays', async () => {
+test('a file that was changed or created in the meantime stays', async () => {
   await writeFile(path('a'), 'newer');
   await expect(replaceFile(path('a'), 'old', 'new')).rejects.toThrow('was changed by someone else');
   await expect(replaceFile(path('a'), undefined, 'new')).rejects.toThrow('was changed by someone else');
@@ -50,6 +50,6 @@ test('a link, a folder and a text of another encoding are refused', async () => 
   expect(await readFile(path('a'), 'utf8')).toBe('old');
 });
 
-test('a folder that takes no file is an error that names the file', async () => {
+test('a folder that accepts no file is an error that names the file', async () => {
   await expect(replaceFile(join(folder, 'no', 'a'), undefined, 'new')).rejects.toThrow('cannot write');
 });

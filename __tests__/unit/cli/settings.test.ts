@@ -59,14 +59,14 @@ function entity(entityId: string, settings: object = {}, fields: Partial<EntityR
 
 const exposesNew = { 'expose.conversation': true, 'expose.alexa': false, 'expose.googleAssistant': false };
 
-describe('the settings that a person may have changed', () => {
+describe('the settings that a user may have changed', () => {
   test('an untouched entity has none, also with the flags of its integration and its entry', () => {
     const untouched = entity('light.a', { hidden: true, disabled: true }, { disabledBy: 'integration' });
     expect(customizedEntity(untouched, { hidden_by: 'integration' }, exposesNew)).toEqual({});
     expect(customizedDevice(device('a', { disabledBy: 'config_entry' }))).toEqual({});
   });
 
-  test('flags count where a person has set them', () => {
+  test('flags count only when a user has set them', () => {
     const hidden = entity('light.a', { hidden: true, disabled: true, name: '' }, { disabledBy: 'user' });
     expect(customizedEntity(hidden, { hidden_by: 'user' }, exposesNew)).toMatchObject({
       hidden: true,
@@ -128,7 +128,7 @@ describe('the selector of a device', () => {
     ]);
   });
 
-  test('has no id that the hub has drawn', () => {
+  test('contains no id that the hub has generated', () => {
     const sun = device('a', {
       originalName: 'Sun',
       identifiers: [
@@ -170,7 +170,7 @@ describe('the files of an export', () => {
       },
     );
 
-  test('an entity is beside its device, also where only one of them is customized', () => {
+  test('an entity is next to its device, also where only one of them is customized', () => {
     const devices = [
       named('a', 'Hob', { identifiers: [['hue', '1']] }),
       device('b', { originalName: 'Fan', identifiers: [['hue', '2']] }),
@@ -181,7 +181,7 @@ describe('the files of an export', () => {
       entity('fan.loud', { labels: ['own'] }, { deviceId: 'device-b' }),
       entity('fan.low', { aliases: ['Wind', 'Air'] }, { deviceId: 'device-b' }),
       entity('light.alone', { icon: 'mdi:lamp' }),
-      // The operator's own.
+      // The entity of the operator's own marker script.
       entity('script.x', { icon: 'mdi:lamp' }, { uniqueId: 'hub_operator_configuration' }),
     ];
     const found = described({ devices, entities });
@@ -205,7 +205,7 @@ describe('the files of an export', () => {
     unique: { integration: 'hue', domain, uniqueId },
   });
 
-  test('the names of files do not depend on ids that the hub draws', () => {
+  test('the names of files do not depend on ids that the hub generates', () => {
     const two = (first: string, second: string) => [
       named(first, 'Lamp', { identifiers: [['hue', '1']] }),
       named(second, 'Lamp', { identifiers: [['hue', '2']] }),
@@ -216,7 +216,7 @@ describe('the files of an export', () => {
     expect(files(two('a', 'b')).map(([name]) => name)).toEqual(['lamp', 'lamp-2']);
   });
 
-  test('an entity whose unique id the hub has drawn is selected by its device, else by its id, with a warning', async () => {
+  test('an entity whose unique id the hub has generated is selected by its device, else by its id, with a warning', async () => {
     const drawn = (key: string) => ({ deviceId: 'device-a', uniqueId: `${ENTRY}-${key}` });
     const icon = { icon: 'mdi:sun' };
     const devices = [device('a', { originalName: 'Sun', identifiers: [['sun', ENTRY]] })];
@@ -255,7 +255,7 @@ describe('the files of an export', () => {
     ]);
   });
 
-  test('a device that nothing tells apart is listed', () => {
+  test('a device that has no distinguishing property is listed', () => {
     const { described: files, notExpressed } = described({ devices: [named('a', 'Hob')] });
     expect(files).toEqual([]);
     expect(notExpressed).toEqual([
@@ -286,7 +286,7 @@ describe('status', () => {
     expect((await line.run('status')).stdout).toContain(`✗ lamp (settings of ${shown}): AreaBelongsToDevice`);
   });
 
-  test('an area that is missing is the cause', async () => {
+  test('a missing area is the cause', async () => {
     const spec = { ...select({ entityId: 'light.a' }), areaName: 'The Bath' };
     const line = new CommandLine(
       villa,
@@ -365,7 +365,7 @@ describe('entities', () => {
     expect(hub.commands.map(({ type }) => type).filter((type) => type.includes('update'))).toEqual([]);
   });
 
-  test('the word of another tool, and the completion, lead to it', async () => {
+  test('the command name of another tool, and the completion, lead to it', async () => {
     const line = new CommandLine(resource('Hub', 'villa', {}));
     expect((await line.run('__complete entities v')).stdout).toBe('villa\n:4\n');
     expect((await line.run('entities')).code).toBe(2);

@@ -20,9 +20,9 @@ import { operatorNode } from '../../../sandbox/image/operator-node';
 import { type Answer, CONFIG, FakeHub, json, text } from '../client/fake-hub';
 import { CommandLine, ofHub, resource } from './command-line';
 
-/** Programs at once. */
+/** Number of programs that run at the same time. */
 const AT_ONCE = 3;
-/** Milliseconds. */
+/** In milliseconds. */
 const LONGEST_RUN = 120_000;
 
 const AT = '2026-01-01T00:00:00.000000+00:00';
@@ -92,7 +92,9 @@ const externalHub = (name: string, { url }: { readonly url: string }, status: ob
 const label = (name: string, hub: string, status: object = {}) =>
   resource('HubLabel', name, { ...ofHub(hub), name: 'Night' }, status);
 
-/** A cluster for programs that are processes: {@link CommandLine} has its objects and answers. */
+/**
+ * Serves a cluster for programs that run as processes, with the objects and answers of a {@link CommandLine}.
+ */
 async function serve(line: CommandLine): Promise<Server> {
   const answerOf = async (request: IncomingMessage): Promise<{ status: number; body: unknown }> => {
     const { pathname, searchParams } = new URL(request.url!, 'http://localhost');
@@ -115,7 +117,7 @@ async function serve(line: CommandLine): Promise<Server> {
   return server;
 }
 
-/** Answers to requests for other objects than resources of ours; a dry run stores nothing. */
+/** Answers requests for objects other than our resources. A dry run stores nothing. */
 function otherAnswers(line: CommandLine, { path, query, body }: ApiRequest): unknown {
   if (query?.['dryRun'] !== undefined) {
     const { metadata, spec } = body as CustomResource;
@@ -135,7 +137,7 @@ function otherAnswers(line: CommandLine, { path, query, body }: ApiRequest): unk
   return undefined;
 }
 
-/** Stands in for the operator, after a command has changed a resource. */
+/** Stands in for the operator after a command has changed a resource. */
 function operate({ metadata, spec, status }: CustomResource): void {
   const conditions = status!.conditions!.filter(({ type }) => type !== 'Suspended');
   const observed = conditions.map((each) => ({ ...each, observedGeneration: metadata.generation }));
@@ -218,7 +220,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** A case, one that is not valid, and stand-ins of Python with which the case passes or fails. */
+/** Writes a test file, an invalid one, and stand-ins of Python with which the case passes or fails. */
 async function writeTests(): Promise<void> {
   const test = (verb: string) => `hubtest: v1\ntests: [{name: a, steps: [${verb}: {only: true}]}]\n`;
   await writeFile(file('a.hubtest.yaml'), test('expect'));
@@ -249,7 +251,10 @@ async function writeTests(): Promise<void> {
   }
 }
 
-/** Packs the command line as npm does, and installs the archive in an empty folder without a registry. @returns the program */
+/**
+ * Packs the command line as npm does, and installs the archive in an empty folder without a registry.
+ * @returns the path of the program
+ */
 async function installed(): Promise<string> {
   for (const name of [...cliPackage.files, 'LICENSE'])
     if (name === 'LICENSE') await copyFile(join(repository, name), file(name));
@@ -280,7 +285,7 @@ function run(node: string, ...args: readonly string[]): Promise<Ran> {
   });
 }
 
-/** A command line for each exit of each command. */
+/** For each command and each of its exit codes, a command line that exits with it. */
 const exits: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   status: { 0: 'villa', 1: 'sick', 2: 'nothing' },
   doctor: { 0: 'villa', 1: 'sick', 2: 'nothing' },
@@ -305,13 +310,13 @@ const exits: Readonly<Record<string, Readonly<Record<number, string>>>> = {
 
 const formats = [...outputFormats];
 
-/** Node.js as a person has it, and as the image has it. */
+/** The Node.js of this machine, and that of the image. */
 const nodes = [...new Set([process.execPath, operatorNode().path])].map((path) => ({
   path,
   version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(),
 }));
 
-test('each command is tried, with each exit that it has of its own', async () => {
+test('each command is tried, with each of its exit codes', async () => {
   const all = await createProgram('kubectl hub', new CommandContext(new CommandLine().environment()));
   const withForm = all.commands.filter(({ options }) => options.some(({ argChoices }) => argChoices));
   expect(Object.keys(exits).sort()).toEqual(withForm.map((each) => each.name()).sort());
@@ -332,9 +337,9 @@ describe.each(nodes)('the package for npm, installed without a registry, on Node
         ];
         const result = await run(node.path, program, command, ...args, ...own);
         readResult(form, result);
-        // With its whole output, which says why it is another.
+        // The error has the whole output, which explains the unexpected exit code.
         if (result.code !== code) throw new Error(`${command} ${args.join(' ')}: ${inspect(result)}`);
-        // A refusal is on the standard error, a result on the standard output.
+        // Errors are on standard error, results on standard output.
         if (code === 2 && result.stdout === '') expect(result.stderr).toMatch(/^error: /);
         else if (code !== 1 || result.stderr === '') expect(result.stdout).not.toBe('');
         expect(result.stderr).not.toContain('fault of the program');
@@ -348,7 +353,7 @@ describe.each(nodes)('the package for npm, installed without a registry, on Node
   });
 });
 
-/** A result that is printed as data can be read as such. */
+/** Checks that a result printed as data can be parsed. */
 function readResult(form: string, { stdout }: Ran): void {
   if (form === 'table' || stdout === '') return;
   const answer: unknown = form === 'json' ? JSON.parse(stdout) : parse(stdout);

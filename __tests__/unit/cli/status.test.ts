@@ -23,7 +23,7 @@ const waiting = { status: 'False' } as const;
 const ESCAPES = '\u001b[H\u001b[2J\u001b[3J'.length;
 
 describe('status', () => {
-  test('kinds that are Ready take a line each, and the exit code is 0', async () => {
+  test('kinds that are Ready take one line each, and the exit code is 0', async () => {
     const line = new CommandLine(
       villa,
       resource('HubLabel', 'a', { ...ofHub('villa'), name: 'A' }),
@@ -36,7 +36,7 @@ describe('status', () => {
     });
   });
 
-  test('a resource that is not Ready unfolds with the chain of causes and the way out, and the exit code is 1', async () => {
+  test('a resource that is not Ready is expanded with the chain of causes and the remedy, and the exit code is 1', async () => {
     const line = new CommandLine(
       villa,
       resource('HubArea', 'bath', { ...ofHub('villa'), name: 'Bath' }),
@@ -62,7 +62,7 @@ describe('status', () => {
     expect(code).toBe(1);
   });
 
-  test('a chain goes on to the first object that failed by itself, and the way out is that of its reason', () => {
+  test('a chain continues to the first object that failed on its own, and the remedy is that of its reason', () => {
     const floor = resource(
       'HubFloor',
       'attic',
@@ -92,7 +92,7 @@ describe('status', () => {
     );
   });
 
-  test('resources that wait for their Hub are counted, and the problem of the Hub is told once', async () => {
+  test('resources that wait for their Hub are counted, and the problem of the Hub is shown once', async () => {
     const hub = resource(
       'Hub',
       'villa',
@@ -112,7 +112,7 @@ describe('status', () => {
     expect(stdout.match(/No node/g)).toHaveLength(1);
   });
 
-  test('a Hub that resources name and that does not exist is told', async () => {
+  test('a Hub to which resources refer and that does not exist is reported', async () => {
     const child = resource('HubScene', 'dusk', ofHub('chalet'), { ...waiting, reason: 'HubNotFound' });
     const { code, stdout } = await new CommandLine(child).run('status');
     expect(stdout).toContain('✗ Hub chalet\n│  The Hub chalet does not exist');
@@ -145,14 +145,14 @@ describe('status', () => {
     expect((await line.run('status')).stdout).toContain('logins: SecretNotFound');
   });
 
-  test('one request reads a kind, and its answer is parsed as it is', async () => {
+  test('each kind is read by one request, whose answer is parsed without changes', async () => {
     const line = new CommandLine(villa);
     await line.run('status');
     const asked = line.client.requests.map(({ path, plain }) => ({ kind: path.split('/').at(-1), plain }));
     expect(asked).toEqual(kinds.map(({ plural }) => ({ kind: plural, plain: true })));
   });
 
-  test('the content of Secrets is not asked for', async () => {
+  test('the content of Secrets is not requested', async () => {
     const secrets = resource(
       'HubSecrets',
       'logins',
@@ -190,13 +190,13 @@ describe('status', () => {
       1,
       'a: Reason',
     ],
-  ])('%s is shown as such', async (_, child, expected, text) => {
+  ])('%s is shown like that', async (_, child, expected, text) => {
     const { code, stdout } = await new CommandLine(villa, child).run('status');
     expect(stdout).toContain(text);
     expect(code).toBe(expected);
   });
 
-  test('-o json and yaml have the same as data, without colours', async () => {
+  test('-o json and yaml contain the same as data, without colours', async () => {
     const line = new CommandLine(villa);
     const json = await line.run('status -o json', { isTerminal: true });
     expect(JSON.parse(json.stdout)).toEqual([
@@ -212,7 +212,7 @@ describe('status', () => {
     expect((await line.run('status -o yaml')).stdout).toMatch(/^- name: villa\n {2}state: Ready\n/);
   });
 
-  test('a kind that the user may not list is marked, and is no cause', async () => {
+  test('a kind that the user may not list is marked, and is not a cause', async () => {
     const area = resource(
       'HubArea',
       'kitchen',
@@ -229,7 +229,7 @@ describe('status', () => {
     expect(stdout).toContain('kitchen: FloorNotReady');
   });
 
-  test('without the right to list Hubs, their resources are shown; without any right the way out', async () => {
+  test('without the right to list Hubs, their resources are shown; without any right, the remedy', async () => {
     const line = new CommandLine(villa, resource('HubLabel', 'a', ofHub('villa')));
     line.intercept = ({ path }) => {
       if (path.endsWith('/hubs')) throw forbidden();
@@ -256,7 +256,7 @@ describe('status', () => {
     expect(stdout).toMatch(/^✓ Hub garden\/villa .*\n\n✓ Hub home\/villa /);
   });
 
-  test('what a Hub that is Ready says beside is shown', async () => {
+  test('additional conditions of a Hub that is Ready are shown', async () => {
     const message = runningText('2026.11.0', 'http://villa', 'RUNNING', ['Backups are not set up: x.']);
     const { code, stdout } = await new CommandLine(resource('Hub', 'villa', {}, { message })).run('status');
     expect(stdout).toContain('\n│  ! Backups are not set up: x.\n');
@@ -272,13 +272,13 @@ describe('status', () => {
     ],
     ['ConfigFlowFailed', flowFailure('cannot_connect'), 'Nothing if the service comes back'],
     ['ConfigFlowFailed', flowFailure('invalid_host'), 'Correct the answer that the message names.'],
-  ])('the way out of %s fits its case: %s', async (reason, message, wayOut) => {
+  ])('the remedy of %s matches its case: %s', async (reason, message, wayOut) => {
     const kind = reason === 'DriftDetected' ? 'HubAutomation' : 'HubIntegration';
     const child = resource(kind, 'porch', ofHub('villa'), { ...failed, reason, message });
     expect((await new CommandLine(villa, child).run('status')).stdout).toContain(`→ ${wayOut}`);
   });
 
-  test('messages are broken between words at the width of the terminal, and lines joined with a stop', async () => {
+  test('messages are broken between words at the width of the terminal, and lines are joined with a full stop', async () => {
     const message = `got 5\nThe configuration before stays.${' word'.repeat(30)}`;
     const child = resource('HubLabel', 'a', ofHub('villa'), { ...failed, message });
     const line = new CommandLine(villa, child);
@@ -306,7 +306,7 @@ describe('status', () => {
     expect(stdout).toContain('one [2Jtwo 3J');
   });
 
-  test('a namespace without hubs, or without the named one, is an error with the way out', async () => {
+  test('a namespace without hubs, or without the named one, is an error with a remedy', async () => {
     const empty = await new CommandLine().run('status -n home');
     expect(empty).toMatchObject({ code: 2, stderr: expect.stringContaining('no Hub') as string });
     const { code, stderr } = await new CommandLine(villa).run('status chalet');
@@ -352,7 +352,7 @@ describe('status', () => {
   test.each([
     ['vila', 'did you mean villa? Choose the namespace with -n'],
     ['chalet', 'in the namespace home: choose the namespace with -n'],
-  ])('a Hub that is not there, %s, is told with the one of a similar name', async (name, message) => {
+  ])('a Hub that does not exist, %s, is reported with one of a similar name', async (name, message) => {
     const { stderr } = await new CommandLine(villa).run(`status ${name}`);
     expect(stderr).toContain(message);
   });

@@ -42,7 +42,7 @@ const ofFiles = async (files: Readonly<Record<string, string>>) => {
 };
 
 describe('validate', () => {
-  test('the samples and what is shipped have no findings', async () => {
+  test('the samples and the shipped manifests have no findings', async () => {
     const paths = ['samples', 'dist'].map((name) => join(repository, name));
     const { code, output } = await validate(paths, { strict: true }, noInput, unbounded);
     expect(output).toMatch(
@@ -51,7 +51,7 @@ describe('validate', () => {
     expect(code).toBe(0);
   });
 
-  test('prints what its page shows', async () => {
+  test('prints the output that its page shows', async () => {
     const page = 'docs/how-to/validate.md';
     const shown = (start: string) =>
       documentedCommands().find((each) => each.page === page && each.command.startsWith(start))!.output;
@@ -91,7 +91,7 @@ describe('validate', () => {
     expect(await ofInput(warned, { strict: true })).toEqual({ code: 1, output });
   });
 
-  test('nothing to check is a warning: a path may be wrong', async () => {
+  test('an empty set of files is a warning, since a path may be wrong', async () => {
     const { code, output } = await ofInput('kind: Service\napiVersion: v1\n');
     expect(output).toBe(
       `warning: there is no resource of ${GROUP} in -.\n0 resources checked, 1 of other kinds ignored: 0 errors, 1 warning\n`,
@@ -131,7 +131,7 @@ describe('validate', () => {
     );
   });
 
-  test('tests in files are checked by their own schema, and are no resources', async () => {
+  test('tests in files are checked by their own schema, and are not resources', async () => {
     const test = (verb: string) => `hubtest: v1\ntests: [{name: a, steps: [${verb}: {only: true}]}]\n`;
     const files = {
       'a.yaml': good,
@@ -156,7 +156,7 @@ describe('validate', () => {
     );
   });
 
-  test('a link to nothing is named', async () => {
+  test('a dangling link is named', async () => {
     const link = join(directory, 'link.yaml');
     await symlink('nowhere', link);
     await expect(validate([directory], {}, noInput, unbounded)).rejects.toThrow(
@@ -183,7 +183,7 @@ describe('validate', () => {
     expect(code).toBe(0);
   });
 
-  test('the command prints what it found, and ends with its code', async () => {
+  test('the command prints its findings, and exits with its code', async () => {
     expect(await new CommandLine().run('validate --strict -', { input: warned })).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('1 warning') as string,
@@ -214,17 +214,17 @@ describe('the bundle of the operator', () => {
     spawnSync(process.execPath, [...flags, join(bundle, 'operator.cjs'), ...args], {
       input,
       encoding: 'utf8',
-      timeout: 300_000, // it blocks jest's own
+      timeout: 300_000, // spawnSync blocks jest's own timeout
     });
 
-  /** Flags of Node.js that run a line of JavaScript before the bundle. */
+  /** Returns flags for Node.js that run a line of JavaScript before the bundle. */
   async function first(line: string): Promise<readonly string[]> {
     const file = join(directory, 'first.cjs');
     await writeFile(file, line);
     return ['--require', file];
   }
 
-  test('runs it, with its input, and exits with its code', () => {
+  test('runs the command with its input, and exits with its code', () => {
     expect(run(bad, [], 'validate', '-')).toMatchObject({
       status: 1,
       stdout: expect.stringContaining('spec.nam: HubFloor has no such field') as string,
@@ -239,17 +239,14 @@ describe('the bundle of the operator', () => {
     ['what it found', bad, ['validate', '-'], 1],
     ['a file that it cannot read', '', ['validate', 'absent.yaml'], 2],
     ['its settings', '', ['--no-such-setting'], 1],
-  ])(
-    'ends by itself after %s: process.exit may wait for ever for a thread of V8',
-    async (_, input, args, code) => {
-      const flags = await first(`process.exit = () => console.log('process.exit is called');`);
-      const { status, stdout } = run(input, flags, ...args);
-      expect(status).toBe(code);
-      expect(stdout).not.toContain('process.exit is called');
-    },
-  );
+  ])('exits after %s: process.exit may wait forever for a thread of V8', async (_, input, args, code) => {
+    const flags = await first(`process.exit = () => console.log('process.exit is called');`);
+    const { status, stdout } = run(input, flags, ...args);
+    expect(status).toBe(code);
+    expect(stdout).not.toContain('process.exit is called');
+  });
 
-  test('ends also when something is left that keeps it alive', async () => {
+  test('also exits when something would keep the process alive', async () => {
     expect(run(good, await first('setInterval(() => undefined, 1_000);'), 'validate', '-')).toMatchObject({
       status: 0,
       stdout: expect.stringContaining('1 resource checked') as string,

@@ -6,7 +6,7 @@ import fc from '../../fast-check';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Characters that Go's reader refuses, or takes for line breaks. */
+/** Characters that Go's YAML parser refuses, or treats as line breaks. */
 const NOT_FOR_GO =
   /[^\t\n\r\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]/u;
 
@@ -97,7 +97,7 @@ const value = valueOf(text);
 const json = (part: unknown): Fields => JSON.parse(JSON.stringify(part)) as Fields;
 
 describe('printDocument', () => {
-  test('every text, number, null and list is read by kubectl and by readers of YAML 1.2 as it was', () => {
+  test('every text, number, null and list keeps its value for kubectl and for YAML 1.2 parsers', () => {
     fc.assert(
       fc.property(fc.dictionary(text, value, { maxKeys: 4 }), (spec) => {
         const object = json({ kind: 'X', spec });
@@ -131,7 +131,7 @@ describe('printDocument', () => {
     expect(printDocument({ message })).toBe(`message: ${JSON.stringify(message)}\n`);
   });
 
-  test('half of a character, a number that is none and a key without end are refused', () => {
+  test('half of a surrogate pair, a number that is not finite and a key without end are refused', () => {
     for (const part of ['a\ud800', Infinity, { ['k'.repeat(1_100)]: 1 }])
       expect(() => printDocument({ part })).toThrow(NotWritable);
   });
@@ -146,7 +146,10 @@ const isDefined = ([, part]: readonly [string, unknown]) => part !== undefined;
 const merged = (spec: Fields, fields: Fields): Fields =>
   Object.fromEntries(Object.entries({ ...spec, ...fields }).filter(isDefined));
 
-/** Lines of the first text that are not in the second one, in order: the beginning and the end that both have are left out. */
+/**
+ * Returns the lines that are only in the first or only in the second text: the common beginning and the
+ * common end are left out.
+ */
 function hunk(before: string, after: string): { readonly removed: string[]; readonly added: string[] } {
   const [old, fresh] = [before.split('\n'), after.split('\n')];
   let [start, end] = [0, 0];
@@ -315,7 +318,7 @@ describe('a changed file', () => {
     }
   });
 
-  test('an alias of what changes is written out in its place, and all else stays', () => {
+  test('an alias of a changed value is expanded in its place, and everything else stays', () => {
     const before = resource(
       '  # what\n  to:\n    - &wait { delay: 1 } # one\n    - *wait # two\n  last: &l [ *wait ]  # three\n  b: *l\n',
     );
@@ -326,7 +329,7 @@ describe('a changed file', () => {
     );
   });
 
-  test('comments above a document are not doubled, and all else stays, with and without a last line break', () => {
+  test('comments above a document are not duplicated, and everything else stays, with and without a last line break', () => {
     const head = '# yaml-language-server: $schema=all.json\n\n# Light.\n';
     for (const end of ['', '\n', '\n\n# end\n', '\n...\n']) {
       const before = `${head}${resource('  alias: A')}${end}`;
@@ -336,7 +339,7 @@ describe('a changed file', () => {
     }
   });
 
-  test('a block of lines that ends the text without a line break keeps its value for Go’s reader', () => {
+  test('a block scalar that ends the text without a line break keeps its value for Go’s parser', () => {
     const before = resource('  mode: x\n  alias: |\n    a');
     expect(pull(before, { mode: 'z' })).toBe(before.replace('x', 'z'));
     expect(() => pull(before, { max: 1 })).toThrow('no line break at its end: add one');
@@ -362,10 +365,10 @@ describe('a changed file', () => {
     (spec: Fields) => JSON.stringify({ kind: 'HubScript', metadata: { name: 'a' }, spec }, null, 2),
     (spec: Fields) => `kind: HubScript\nmetadata: {name: a}\nspec: ${JSON.stringify(spec)} # x\n`,
   ];
-  // A reader of JSON in YAML takes some characters for line breaks, also within quotes.
+  // A parser of JSON in YAML treats some characters as line breaks, even within quotes.
   const inJson = valueOf(text.map((each) => each.replace(/[^\x20-\x7e\u00a1-\ud7ff]|[\u2028\u2029]/g, '?')));
 
-  test('any values become those of the hub, and other documents stay byte for byte', () => {
+  test('any values become those of the hub, and other documents stay unchanged, byte for byte', () => {
     const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const fields = fc.dictionary(names, fc.option(inJson, { nil: undefined }), { maxKeys: 3 });
     const spec = fc.dictionary(names, inJson, { minKeys: 1, maxKeys: 5 });
@@ -400,7 +403,7 @@ describe('a changed file', () => {
     );
   });
 
-  test('any list of items becomes the one of the hub, and comments outside of removed items stay', () => {
+  test('any list of items becomes equal to that of the hub, and comments outside of removed items stay', () => {
     const item = fc.record({
       a: fc.constantFrom('x', 'on', 'y z'),
       b: fc.option(fc.integer({ min: 0, max: 3 })),

@@ -1,4 +1,4 @@
-/** A certificate for 127.0.0.1 that signs itself, good until 2126; it protects nothing but tests. */
+/** A self-signed certificate for 127.0.0.1, valid until 2126. It is used only in tests. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBmzCCAUGgAwIBAgIUNI3+9S7PIPsYge75Q2nqm3A5jwkwCgYIKoZIzj0EAwIw
 FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTAwNDkyNloYDzIxMjYxMDI4

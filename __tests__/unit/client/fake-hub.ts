@@ -16,10 +16,10 @@ export interface Request {
 
 export type Answer = (request: Request, response: ServerResponse) => void;
 
-/** The least that the operator takes for an answer to `get_config`. */
+/** The smallest answer to `get_config` that the operator accepts. */
 export const CONFIG = { version: '2026.11.0', state: 'RUNNING', unit_system: {} };
 
-/** A command of the WebSocket, with the means to answer it. */
+/** A command of the WebSocket, with methods to answer it. */
 export interface Command {
   readonly message: { readonly id: number; readonly type: string } & Record<string, unknown>;
   /** @param result default: {@link CONFIG} for `get_config`, else null */
@@ -45,18 +45,18 @@ export const text =
 export const manifest = json(200, { name: 'Home Assistant', short_name: 'Home Assistant' });
 
 /**
- * A server that misbehaves as told: for the faults that a real hub cannot be made to show. Its answers without a fault
- * are kept to the least; how a hub really behaves is the integration tests' matter.
+ * A server that misbehaves on request, for faults that a real hub cannot be made to show. Its normal answers
+ * are minimal, since integration tests cover the behaviour of a real hub.
  */
 export class FakeHub {
   readonly requests: Request[] = [];
   readonly routes = new Map<string, Answer>([['GET /manifest.json', manifest]]);
   readonly commands: Command['message'][] = [];
   readonly clients = new Set<WebSocket>();
-  /** Connections that were upgraded, in all. */
+  /** Total number of connections that were upgraded. */
   connects = 0;
   token = 'good-token';
-  /** Answers instead of the upgrade. */
+  /** HTTP status with which upgrades are refused. */
   refuseUpgrade: number | undefined;
   onCommand: (command: Command) => void = (command) => command.succeed();
   private readonly server: Server;
@@ -70,7 +70,8 @@ export class FakeHub {
       scheme === 'http'
         ? createServer(answer)
         : createTlsServer({ cert: certificate, key: privateKey }, answer);
-    // Not closed after 5 s between two requests, for which a busy machine may stop this process.
+    // Without a time limit, since a busy machine may stop this process for longer than the default 5 s
+    // between two requests.
     this.server.keepAliveTimeout = 0;
     this.server.on('connection', (socket) => {
       this.sockets.add(socket);
@@ -86,8 +87,9 @@ export class FakeHub {
   }
 
   /**
-   * @param port 0: a port that the system chooses. To listen on the same port again, take it from `freePort`.
-   * @param address default: all
+   * @param port 0 for a port that the system chooses. To listen on the same port again, take it from
+   * `freePort`.
+   * @param address default: all addresses
    */
   static async start(scheme: 'http' | 'https' = 'http', port = 0, address?: string): Promise<FakeHub> {
     const hub = new FakeHub(scheme);
@@ -112,7 +114,7 @@ export class FakeHub {
     return this.requests.filter((request) => request.path === path);
   }
 
-  /** Cuts all connections, and accepts no new ones. */
+  /** Ends all connections, and accepts no new ones. */
   async close(): Promise<void> {
     if (!this.server.listening) return;
     const closed = once(this.server, 'close');

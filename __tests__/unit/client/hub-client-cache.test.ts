@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 describe('HubClientCache', () => {
-  test('has one client and one connection a hub', async () => {
+  test('has one client and one connection per hub', async () => {
     const access = { url: hub.url, token: 'good-token' };
     const client = hubs.get('home/mill', access);
     await Promise.all([
@@ -44,7 +44,7 @@ describe('HubClientCache', () => {
     await expect(old.rest.get('/manifest.json')).rejects.toThrow(HubUnreachable);
   });
 
-  test('closes what it forgets', async () => {
+  test('closes the clients that it forgets', async () => {
     const client = hubs.get('home/mill', { url: hub.url, token: 'good-token' });
     hubs.forget('home/mill');
     hubs.forget('home/none');

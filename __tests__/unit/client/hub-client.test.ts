@@ -22,7 +22,10 @@ afterEach(async () => {
   await hub.close();
 });
 
-/** Lets time go by until `work` has ended, so slowly that no request misses its time limit on a busy machine. */
+/**
+ * Advances the clock until `work` has ended, so slowly that no request misses its time limit on a busy
+ * machine.
+ */
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let over = false;
   void work.finally(() => (over = true)).catch(() => undefined);
@@ -47,7 +50,7 @@ describe('HubClient: a reload by the operator', () => {
     const trigger = { id: 'reload', event: { data: { domain: 'scene', service: 'reload' } } };
     const message = { id, type: 'event', event: { variables: { trigger } } };
     for (const socket of hub.clients) socket.send(JSON.stringify(message));
-    await client.connection.command('get_config'); // what came before has been heard
+    await client.connection.command('get_config'); // by now all earlier events have arrived
   }
 
   test('does not count as a reload by another client', async () => {
@@ -83,7 +86,7 @@ test('of the calls that turn something on, only those of automations are reporte
   expect(calls.sort()).toEqual(['automation.toggle', 'automation.turn_on']);
 });
 
-test('drain finishes the write and the reload in flight and begins no other', async () => {
+test('drain finishes the write and the reload in flight and starts no other', async () => {
   const answers: (() => void)[] = [];
   const slowly = (path: string) =>
     hub.routes.set(path, (request, response) => {

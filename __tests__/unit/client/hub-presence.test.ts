@@ -25,7 +25,7 @@ afterEach(async () => {
 
 const asked = () => hub.commands.filter(({ type }) => type === 'get_config').length;
 
-/** The connection is lost, and the next request opens another one. */
+/** Loses the connection, so that the next request opens another one. */
 async function cut(): Promise<void> {
   for (const socket of hub.clients) socket.terminate();
   await until(() => !client.connection.connected);
@@ -47,7 +47,7 @@ describe('HubPresence', () => {
     expect(await client.presence.isRunning()).toBe(true);
   });
 
-  test('asks a hub that stays in safe mode every 2 s, for all of its resources', async () => {
+  test('polls a hub that stays in safe mode every 2 s, for all of its resources', async () => {
     config = { ...CONFIG, safe_mode: true };
     for (let second = 0; second < 10; second++) {
       for (let resource = 0; resource < 50; resource++) expect(await client.presence.isRunning()).toBe(false);
@@ -56,7 +56,7 @@ describe('HubPresence', () => {
     expect(asked()).toBe(5);
   });
 
-  test('asks at once on another connection', async () => {
+  test('asks immediately on another connection', async () => {
     config = { ...CONFIG, state: 'STOPPING' };
     expect(await client.presence.isRunning()).toBe(false);
     await cut();
@@ -65,7 +65,7 @@ describe('HubPresence', () => {
   });
 
   test.each([{ state: 'STARTING' }, { state: 'STOPPING' }, { recovery_mode: true }, { safe_mode: true }])(
-    'does not take a hub for one that runs that is %j',
+    'does not treat a hub as running that is %j',
     async (fields) => {
       const { epoch } = client.presence;
       config = { ...CONFIG, ...fields };
@@ -74,7 +74,7 @@ describe('HubPresence', () => {
     },
   );
 
-  test('knows that a hub may have started again since a moment', async () => {
+  test('knows that a hub may have restarted since a moment', async () => {
     await client.presence.isRunning();
     const { epoch } = client.presence;
     expect(await client.presence.hasRunSince(epoch)).toBe(true);
@@ -90,7 +90,7 @@ describe('HubPresence', () => {
     expect(await client.presence.hasRunSince(epoch)).toBe(false);
   });
 
-  test('does not take the answer of a connection that is lost meanwhile for one of a hub that has run since', async () => {
+  test('does not use the answer of a connection that was lost in the meantime as proof that the hub has run since', async () => {
     let lose = () => undefined as void;
     const connection = {
       onLost: (listener: () => void) => ((lose = listener), () => undefined),

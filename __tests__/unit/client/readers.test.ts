@@ -47,7 +47,8 @@ import type { Hub } from '../../../operator/kinds';
 import { listsOf } from './kept';
 import { withWrongParts } from './wrong-values';
 
-// A hub answers each command with any JSON: what reads the answer returns something, or throws an error that names the hub's fault.
+// A hub may answer each command with any JSON: the reader of the answer returns a value, or throws an error
+// that names the hub's fault.
 
 const NAME = 'a';
 const clock = new ManualClock();
@@ -120,7 +121,7 @@ const automation = {
 };
 const label = { label_id: NAME, name: 'A label', icon: null };
 
-/** Right answers to the commands of the readers. */
+/** Valid answers to the commands of the readers. */
 const answers: Partial<Record<keyof Commands, unknown>> = {
   get_config: { version: '2026.11.0', state: 'RUNNING', unit_system: {} },
   get_services: { python_script: { reload: {} } },
@@ -183,7 +184,7 @@ function connectionWith(wrong: keyof Commands | undefined, answer: unknown): Hub
 const desired = { recurrence: 'daily', includeDatabase: true } as never;
 const rest = { writeTimeout: 1 } as never;
 
-/** The readers of each command, also those in `operator/sync` that get the answer as it is. */
+/** The readers of each command, including those in `operator/sync` that get the answer unchanged. */
 const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnection) => Promise<unknown>)[]>> =
   {
     get_services: [(connection) => pythonScripts({ connection } as HubClient)],
@@ -313,7 +314,7 @@ describe('any answer to a command is read, or is an error of the hub', () => {
   );
 });
 
-test('a hub that names a slot of settings that it does not show has none', async () => {
+test('a hub that names a slot of settings that it does not show has no such slot', async () => {
   const other = { ...http, other: { trusted_proxies: 5 }, active_config_type: 'other' };
   expect(await getReverseProxySettings(connectionWith('http/config', other))).toEqual({
     enabled: false,
@@ -321,7 +322,7 @@ test('a hub that names a slot of settings that it does not show has none', async
   });
 });
 
-describe('any message of a subscription is used, or has another form', () => {
+describe('any message of a subscription is used, or reported as having another form', () => {
   const trigger = (id: string, data: object) => ({ variables: { trigger: { id, event: { data } } } });
   const written = { domain: 'automation', service: 'reload', service_data: { id: NAME } };
 

@@ -24,7 +24,7 @@ const clientOf = (url: string, allowLocal = true) =>
   });
 
 beforeEach(async () => {
-  server = await FakeHub.start('http', await freePort()); // one that may be listened on again
+  server = await FakeHub.start('http', await freePort()); // a port on which the server can listen again
   server.routes.set('GET /api/config', json(200, { version: '1' }));
   client = clientOf(server.url);
 });
@@ -60,7 +60,7 @@ describe('HubClient: an untrusted address', () => {
     expect(await failureOf(client.connection.command('get_config'))).toBeInstanceOf(HubUnreachable);
   });
 
-  test('cannot exhaust memory with few bytes and many values, and the answer says why it is not read', async () => {
+  test('cannot exhaust memory with few bytes and many values, and the error says why the answer is not read', async () => {
     const flood = `[${'{},'.repeat(1_000_000)}{}]`;
     server.routes.set('GET /api/config', text(200, flood, 'application/json'));
     expect((await failureOf(client.rest.get('/api/config'))).message).toBe(
@@ -69,7 +69,7 @@ describe('HubClient: an untrusted address', () => {
     server.onCommand = ({ socket }) => socket.send(`{"result":${flood}}`);
     const lost = await failureOf(client.connection.command('get_config'));
     expect(lost).toBeInstanceOf(HubUnreachable);
-    // Until it is opened again after a pause, the error names the reason.
+    // Until the connection is opened again after a pause, the error has the reason.
     expect((await failureOf(client.connection.command('get_config'))).message).toBe(
       'a message of the hub is not read: it has more than 700000 keys and values',
     );
@@ -127,7 +127,7 @@ describe('HubClient: an untrusted address', () => {
       (_, response) => response.writeHead(302, { location: 'http://127.0.0.1/top-secret' }).end(),
     ],
     ['nothing', text(404, 'top secret')],
-  ])('never sees the token when it is %s, and its words go nowhere', async (_what, answer) => {
+  ])('never gets the token when it is %s, and its text is not shown anywhere', async (_what, answer) => {
     server.routes.set('GET /manifest.json', answer);
     for (const call of [client.rest.get('/api/config'), client.connection.command('get_config')]) {
       const failure = await failureOf(call);
@@ -137,7 +137,7 @@ describe('HubClient: an untrusted address', () => {
     expect(server.connects).toBe(0);
   });
 
-  test('is checked again after the connection broke, because another server may have the address', async () => {
+  test('is checked again after the connection broke, because another server may have taken the address', async () => {
     await client.rest.get('/api/config');
     const { port } = server;
     await server.close();

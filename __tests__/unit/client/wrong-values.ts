@@ -1,4 +1,4 @@
-/** Values that JSON can have, of which each is wrong somewhere: also names of members that every object has. */
+/** Values of all JSON types, including names of members that every JavaScript object has. */
 const VALUES: readonly unknown[] = [
   null,
   -1.5,
@@ -9,7 +9,9 @@ const VALUES: readonly unknown[] = [
   { toString: 1, valueOf: 1, length: -1 },
 ];
 
-/** The JSON value with each of its parts, and itself, left out or replaced by other values, one at a time. */
+/**
+ * Yields the JSON value with itself or one of its parts left out or replaced by other values, one at a time.
+ */
 export function* withWrongParts(value: unknown): Generator<unknown> {
   yield* VALUES;
   if (Array.isArray(value)) {

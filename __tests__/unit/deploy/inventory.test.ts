@@ -47,7 +47,7 @@ describe('dataOf', () => {
     expect(dataOf(hub, [claim('villa-config'), claim('mine')], [])).toEqual({ hub, fate, text });
   });
 
-  test('a claim without an owner stays, as one that was retained before', () => {
+  test('a claim without an owner is kept, like one that was retained before', () => {
     for (const ownerReferences of [[], [{ uid: 'another' }]]) {
       const metadata = { name: 'villa-config', namespace: 'home', ownerReferences };
       expect(
@@ -59,7 +59,7 @@ describe('dataOf', () => {
     }
   });
 
-  test('a claim of another namespace is not its own', () => {
+  test('a claim in another namespace does not belong to the Hub', () => {
     const elsewhere = { ...claim('villa-config'), metadata: { name: 'villa-config', namespace: 'other' } };
     expect(dataOf(resource('Hub', 'villa', {}), [elsewhere], []).text).not.toContain('8Gi');
   });
@@ -81,7 +81,7 @@ interface Installed {
 }
 
 describe('INSTALLED_KINDS', () => {
-  test('are those of all objects that are installed outside of the namespace of the operator', () => {
+  test('include those of all objects that are installed outside of the operator’s namespace', () => {
     const objects = [
       ...readManifests('dist/install.yaml'),
       ...readManifests('dist/watched-namespace/roles.yaml'),

@@ -17,7 +17,7 @@ const BASE = '/9.9.9/';
 const REPOSITORY = 'https://git.example.org/hub-operator';
 
 let site: string;
-/** Contents of the pages, by path: `how-to/install.html`. */
+/** Contents of the pages by path, such as `how-to/install.html`. */
 let pages: ReadonlyMap<string, string>;
 
 async function build(): Promise<void> {
@@ -60,7 +60,7 @@ async function open(executablePath: string): Promise<void> {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}${BASE}`;
-  // The sandbox of Chromium does not run as root.
+  // Chromium's sandbox does not work for root.
   browser = await chromium.launch({
     executablePath,
     args: ['--no-sandbox'],
@@ -107,7 +107,7 @@ describe('the site of the documentation', () => {
   function isAlive(page: string, href: string): boolean {
     const inRepository = new RegExp(`^${REPOSITORY}/(?:blob|edit)/main/([^#]*)`).exec(href);
     if (inRepository) return existsSync(join(repository, inRepository[1]!));
-    // Links to other programs, and to the other version, which is another build, are not followed.
+    // Links to other sites, and to the other version, which is another build, are not followed.
     if (/^https?:/.test(href) || href.startsWith('../')) return true;
     const { pathname, hash } = new URL(href, `http://site${BASE}${page}`);
     const path = posix.relative(BASE, pathname) || 'index.html';
@@ -137,7 +137,7 @@ describe('the site of the documentation', () => {
     expect(await page.locator('.VPNavBar').textContent()).toContain('9.9.8');
   });
 
-  test('its menu has the pages in groups, by what a reader is about to do', async () => {
+  test('its menu has the pages in groups, by the reader’s task', async () => {
     await page.goto(`${url}how-to/install.html`);
     const groups = await page.locator('.VPSidebar .level-0 > .item h2').allTextContents();
     expect(groups.join(', ')).toBe(
@@ -173,7 +173,7 @@ describe('the site of the documentation', () => {
     },
   );
 
-  test('on a phone, each cell of a table but the first says of which column it is', async () => {
+  test('on a phone, each cell of a table except the first has the name of its column', async () => {
     const phone = await browser!.newPage({ viewport: { width: 375, height: 700 } });
     await phone.goto(`${url}how-to/radios-and-discovery.html`);
     const cell = phone.locator('.vp-doc td', { hasText: 'device plugin' }).first();

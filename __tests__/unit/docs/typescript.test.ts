@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { documentedCommands } from '../../integration/docs/documented-commands';
 import { repository } from '../repository/sources';
 
-// The page on charts in TypeScript, typed in a folder of its own with the packages of this repository.
+// The page about charts in TypeScript, followed in a separate folder with the packages of this repository.
 
 const PAGE = 'docs/how-to/typescript.md';
 
@@ -19,13 +19,13 @@ test('the commands of the page import the kinds, and make resources that are val
     const packages = join(repository, 'node_modules', '.bin');
     const bin = join(folder, 'bin');
     await mkdir(bin);
-    // `kubectl hub` with the sources of the plugin.
+    // A `kubectl hub` that runs the sources of the plugin.
     const plugin = `#!/bin/sh\nshift\nexec tsx ${join(repository, 'cli', 'index.ts')} "$@"\n`;
     await writeFile(join(bin, 'kubectl'), plugin, { mode: 0o755 });
     const env = {
       ...process.env,
       PATH: [bin, packages, process.env['PATH']].join(delimiter),
-      CDK8S_OUTDIR: join(folder, 'made'), // the folder dist is that of the release here
+      CDK8S_OUTDIR: join(folder, 'made'), // the folder `dist` already contains the release
       CDK8S_CHECK_UPGRADE: 'false',
     };
     const run = (command: string) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { documentedYaml } from '../../integration/docs/documented-commands';
 import { repository } from '../repository/sources';
 
-// The page on updates has patterns for Flux and Renovate, which do not run here.
+// The page about updates has patterns for Flux and Renovate, which do not run here.
 
 const PAGE = 'docs/how-to/update-home-assistant.md';
 const releases = ['2026.11.0', '2026.1.12'];
@@ -22,7 +22,7 @@ const inner = (pattern: string) => new RegExp(pattern.replace(/^\/(.*)\/$/, '$1'
 test.each([
   ['Flux', /pattern: '(.*)'/.exec(documentedYaml(PAGE, 'filterTags'))![1]!],
   ['Renovate', renovate.packageRules[0]!.allowedVersions],
-])('the pattern of %s takes releases alone', (_, pattern) => {
+])('the pattern of %s matches only releases', (_, pattern) => {
   const accepts = (tag: string) => inner(pattern).test(tag);
   expect(releases.filter(accepts)).toEqual(releases);
   expect(others.filter(accepts)).toEqual([]);

@@ -9,7 +9,7 @@ import { noticesIn, runningText } from '../../../operator/kinds/hub/running-text
 import fc from '../../fast-check';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,20}$/);
-/** Text of the hub or of a person, with what separates the parts of the sentences. */
+/** Texts of the hub or of a user that contain the separators of sentences. */
 const words = fc.string({
   unit: fc.constantFrom('a', 'B', '1', ' ', ': ', '. ', '(', ')', 'The ', 'failed'),
 });
@@ -31,7 +31,7 @@ describe('isDisabledEntityText', () => {
 });
 
 describe('flowKeyIn', () => {
-  test('gives the key of every text with one, regardless of the words of the hub beside it', () => {
+  test('returns the key of every text with one, regardless of the hub’s words beside it', () => {
     fc.assert(
       fc.property(
         fc.constantFrom('configuration', 'options', 'subentry'),
@@ -54,7 +54,7 @@ describe('flowKeyIn', () => {
     'the hub did not respond to the answer: cannot_connect',
     'the answers do not fit',
     'configuration.cannot_connect: remove it or correct its name',
-  ])('gives none for another cause: %s', (cause) => {
+  ])('returns none for another cause: %s', (cause) => {
     const failed = failedFlowText({ flow: 'configuration', domain: 'mqtt', step: 'user' });
     expect(flowKeyIn(`${failed}: ${cause}.`)).toBeUndefined();
   });
@@ -65,7 +65,7 @@ describe('noticesIn', () => {
   const url = fc.constantFrom('http://villa.home.svc:8123', 'https://[fd00::1]', 'http://10.0.0.1:8123/a(b)');
   const sentence = words.map((text) => `${text}x.`.trim());
 
-  test('gives the notices of every text', () => {
+  test('returns the notices of every text', () => {
     fc.assert(
       fc.property(url, state, fc.array(sentence, { maxLength: 3 }), (address, said, notices) => {
         const message = runningText('2026.11.0', address, said, notices);
@@ -75,7 +75,7 @@ describe('noticesIn', () => {
   });
 
   test.each(['A message.', 'The hub is in recovery mode. Home Assistant 1 answers at a (b). c'])(
-    'gives none for “%s”',
+    'returns none for “%s”',
     (message) => {
       expect(noticesIn(message)).toBeUndefined();
     },

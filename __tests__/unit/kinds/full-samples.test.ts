@@ -3,7 +3,7 @@ import type { Schema } from '../../../operator/kinds/schema';
 import { fullSample } from '../../schema/full';
 import { places, valueAt } from '../../schema/places';
 
-/** The paths of `value` that the schema does not have. */
+/** Returns the paths of `value` that the schema does not have. */
 function unknownFields(value: unknown, schema: Schema | undefined, path: string): string[] {
   if (!schema) return [path];
   if (schema['x-kubernetes-preserve-unknown-fields'] || typeof value !== 'object' || value === null)

@@ -12,7 +12,7 @@ describe('effectiveId, registryName, scriptId', () => {
     expect(effectiveId(entity('1700000000000'))).toBe('1700000000000');
   });
 
-  test('hubId is taken verbatim, before all others', () => {
+  test('hubId is used verbatim, and takes precedence over all others', () => {
     for (const hubId of ['1699999999999', 'Bad Zimmer 1', '光', 'a/b']) {
       expect(effectiveId(resource('a-b', { hubId }))).toBe(hubId);
       expect(fieldOfId(resource('a-b', { hubId }))).toBe('spec.hubId');
@@ -32,7 +32,7 @@ describe('effectiveId, registryName, scriptId', () => {
     ['night', 'night'],
   ])('a script called %s has the id %s', (name, id) => expect(scriptId(entity(name))).toBe(id));
 
-  test('every name of a resource gives a script id that the hub takes', () => {
+  test('every name of a resource gives a script id that the hub accepts', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z0-9]([-a-z0-9.]{0,40}[a-z0-9])?$/), (name) => {
         expect(scriptId(entity(name))).toMatch(/^[a-z0-9]+(_[a-z0-9]+)*$/);
@@ -45,7 +45,7 @@ describe('effectiveId, registryName, scriptId', () => {
     ['STRASSE', 'straße'],
     ['ΟΔΟΣ', 'οδος'],
     ['Café', 'CAFÉ'],
-  ])('%s and %s are one name to the hub', (a, b) => expect(registryName(a)).toBe(registryName(b)));
+  ])('%s and %s are one name for the hub', (a, b) => expect(registryName(a)).toBe(registryName(b)));
 
   test('Ground Floor and Ground-Floor are two', () => {
     expect(registryName('Ground Floor')).not.toBe(registryName('Ground-Floor'));

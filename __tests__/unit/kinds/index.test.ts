@@ -27,13 +27,13 @@ describe('kinds', () => {
     ]);
   });
 
-  test('has no name twice, short or long', () => {
+  test('has no name twice, neither short nor long', () => {
     const names = kinds.flatMap(({ plural, singular, shortNames }) => [plural, singular, ...shortNames]);
     expect(names).toHaveLength(new Set(names).size);
   });
 });
 
-test('each list states how server-side apply merges it: another way later would break what is stored', () => {
+test('each list declares how server-side apply merges it: a later change would break stored objects', () => {
   const lists: Schema[] = [];
   JSON.stringify(readManifests('dist/crds.yaml'), (_, value: unknown) => {
     if ((value as Schema | null)?.type === 'array') lists.push(value as Schema);
@@ -58,7 +58,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
   test('is described, and so is every field, in sentences', () => {
     for (const text of [kind.description, kind.spec.description, kind.status.description])
       expect(text).toMatch(/^[A-Z].{8,}\.$/s);
-    // The fields say "the hub": what that is comes first in `kubectl explain`.
+    // The fields mention "the hub", so `kubectl explain` begins with an explanation of the term.
     expect(kind.description).toContain('Home Assistant');
     for (const [path, description] of all)
       expect([path, description]).toEqual([path, expect.stringMatching(/^\S.{8,}\.$/s)]);
@@ -93,7 +93,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
         expect(description).toMatch(/Quote.*on.*off.*yes.*no.*kubectl reads them as booleans/s);
   });
 
-  test('has fields that point at what is there', () => {
+  test('has fields that point to existing fields', () => {
     for (const { jsonPath } of columnsOf(kind)) {
       if (jsonPath.startsWith('.metadata.')) continue;
       const [part, field] = jsonPath.slice(1).split(/[.[]/);
@@ -102,7 +102,7 @@ describe.each(kinds.map((kind) => [kind.kind, kind] as const))('%s', (name, kind
   });
 
   if (name !== 'Hub')
-    test('belongs to the Hub that it names, and is worked when that changes', () => {
+    test('belongs to the Hub to which it refers, and is reconciled when that changes', () => {
       const spec = {
         hubRef: { name: 'home' },
         name: 'x',
@@ -120,7 +120,7 @@ const hubRef = { name: 'home' };
 const secret = (name: string) => ({ kind: 'Secret', name });
 
 describe('kinds: removal', () => {
-  test('is of every kind where the operator is uninstalled', async () => {
+  test('applies to every kind where the operator is uninstalled', async () => {
     const page = await readFile('docs/how-to/uninstall.md', 'utf8');
     const [, listed] = /kubectl delete (\S+) --all --all-namespaces/.exec(page)!;
     expect(listed!.split(',').sort()).toEqual(kinds.map(({ plural }) => plural).sort());
@@ -128,7 +128,7 @@ describe('kinds: removal', () => {
 });
 
 describe('kinds: references', () => {
-  test('a Hub has the Secrets that the operator makes for it, and those that it names, for itself', () => {
+  test('a Hub may use the Secrets that the operator makes for it, and those to which it refers, for itself', () => {
     const spec = { backup: { passwordSecretRef: { name: 'backups' } } };
     expect(hub.reservedSecrets!(resource('home', spec))).toEqual([
       'home-admin',
@@ -139,7 +139,7 @@ describe('kinds: references', () => {
     ]);
   });
 
-  test('of a Hub are the generated objects and the Secrets that it reads', () => {
+  test('for a Hub are the generated objects and the Secrets that it reads', () => {
     const own = hub.references(resource('home', {}));
     expect(own).toContainEqual({ kind: 'ConfigMap', name: 'home-configuration' });
     expect(own).toEqual(expect.arrayContaining(['home-secrets', 'home-api-token', 'home-admin'].map(secret)));

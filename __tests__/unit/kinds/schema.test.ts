@@ -9,7 +9,7 @@ import {
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Fails to compile, not to run. */
+/** Fails at compile time, not at run time. */
 function isType<_Holds extends true>(): void {}
 
 const schema = {
@@ -66,18 +66,18 @@ describe('Infer, Defaulted', () => {
 });
 
 describe('defaulted', () => {
-  test('fills in what is absent, in objects that are there or have a default themselves', () => {
+  test('fills in absent fields, in objects that exist or have a default themselves', () => {
     expect(defaulted(schema, { name: 'x' })).toEqual({ name: 'x', mode: 'a', always: { days: 7 } });
   });
 
-  test('fills in list items and objects that a person wrote', () => {
+  test('fills in list items and objects that a user wrote', () => {
     expect(defaulted(schema, { name: 'x', list: [{}, { on: false }], backup: {} })).toMatchObject({
       list: [{ on: true }, { on: false }],
       backup: { days: 7 },
     });
   });
 
-  test('keeps what is there, false, 0 and unknown fields too', () => {
+  test('keeps existing values, including false, 0 and unknown fields', () => {
     const value = {
       name: '',
       mode: 'b',
@@ -89,7 +89,7 @@ describe('defaulted', () => {
     expect(defaulted(schema, value)).toEqual(value);
   });
 
-  test('does not change what it is given', () => {
+  test('does not change its argument', () => {
     const spec = Object.freeze({});
     expect(defaulted(hub.spec, spec)).toMatchObject({ storage: { size: '5Gi' }, service: { port: 8123 } });
     expect(spec).toEqual({});

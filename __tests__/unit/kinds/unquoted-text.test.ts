@@ -37,7 +37,7 @@ describe('unquotedTexts', () => {
     ['a boolean that the hub wants', { trigger: 'state', enabled: false }],
     ['the data of another trigger', { trigger: 'event', event_data: { to: true } }],
     ['an unknown trigger', { trigger: 'sun', to: true }],
-  ])('%s is right', (_, trigger) => {
+  ])('%s is correct', (_, trigger) => {
     expect(pathsIn({ triggers: [trigger] })).toEqual([]);
   });
 
@@ -47,7 +47,7 @@ describe('unquotedTexts', () => {
     ]);
   });
 
-  test('the message names the field and the way out', () => {
+  test('the message names the field and the remedy', () => {
     expect(unquotedTextMessage({ path: 'spec.triggers[0].to', value: true })).toBe(
       'spec.triggers[0].to is the boolean true, and the hub wants text: quote on, off, yes, no, true and false.',
     );

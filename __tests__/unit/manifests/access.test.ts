@@ -18,7 +18,7 @@ test('rules for one resource become one, and resources with equal verbs share a 
   ]);
 });
 
-test('the operator’s role has what every kind asks for', () => {
+test('the operator’s role has the permissions of every kind', () => {
   const allowed = new Set(
     operatorRules().flatMap(({ apiGroup, resources, verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${apiGroup}/${resource}`)),
@@ -48,13 +48,13 @@ describe('the namespaced variant', () => {
   const synthesized = (name: string) =>
     readManifests(`dist/${name}.yaml`) as { kind: string; rules?: unknown }[];
 
-  test('has no rights in the whole cluster but those of people', () => {
+  test('has no rights in the whole cluster except those of people', () => {
     const kindsOf = (name: string) => synthesized(name).map(({ kind }) => kind);
     expect(kindsOf('install')).toContain('ClusterRoleBinding');
     expect(kindsOf('namespaced/install')).not.toContain('ClusterRoleBinding');
   });
 
-  test('says at the head of each file of a watched namespace that it wants a namespace', () => {
+  test('says at the head of each file of a watched namespace that it needs a namespace', () => {
     const folder = 'dist/watched-namespace';
     const files = readdirSync(folder);
     expect(files).toContain('roles.yaml');
@@ -62,12 +62,12 @@ describe('the namespaced variant', () => {
       expect(readFileSync(join(folder, file), 'utf8')).toMatch(/^# Apply with --namespace, /);
   });
 
-  test('gives the operator the same rights in a namespace that it has in the cluster otherwise', () => {
+  test('gives the operator the same rights in a namespace that it otherwise has in the cluster', () => {
     const [role] = synthesized('watched-namespace/roles');
     const clusterRole = synthesized('install').find(({ kind }) => kind === 'ClusterRole');
     expect(role).toMatchObject({ kind: 'Role', metadata: { name: 'hub-operator' } });
     expect(role).not.toHaveProperty('metadata.namespace');
-    // Which namespaces have a label is known in the whole cluster alone.
+    // The labels of namespaces can only be read with rights in the whole cluster.
     const ofNamespaces = { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] };
     expect(clusterRole!.rules).toContainEqual(ofNamespaces);
     expect(role!.rules).toEqual(

@@ -8,7 +8,10 @@ const parse = (text: string) => parseAllDocuments(text).map((document) => docume
 const released = parse(readFileSync(RELEASED, 'utf8'));
 const current = parse(readFileSync('dist/crds.yaml', 'utf8'));
 
-/** The definitions of the last commit; undefined where there is no history, as in an archive of the sources. */
+/**
+ * Returns the definitions of the last commit, or undefined where there is no history, as in an archive of the
+ * sources.
+ */
 function committed(): Definition[] | undefined {
   try {
     return parse(
@@ -47,7 +50,7 @@ interface Draft {
   };
 }
 
-/** A small kind that has every keyword. */
+/** A small kind that uses every keyword. */
 const small: Draft = {
   metadata: { name: 'lamps.example.org' },
   spec: {
@@ -318,13 +321,14 @@ describe('breakingChanges', () => {
     expect(breakingChanges(released, [])).toHaveLength(released.length);
   });
 
-  // A break in the API needs a new version beside the old one. `make release` records what a release has added.
-  test('dist/crds.yaml accepts all that the released CRDs accept', () => {
+  // A break in the API needs a new version beside the old one. `make release` records the additions of a
+  // release.
+  test('dist/crds.yaml accepts everything that the released CRDs accept', () => {
     expect(released.length).toBeGreaterThan(5);
     expect(breakingChanges(released, current)).toEqual([]);
   });
 
-  test('dist/crds.yaml accepts all that the CRDs of the last commit accept', () => {
+  test('dist/crds.yaml accepts everything that the CRDs of the last commit accept', () => {
     expect(breakingChanges(committed() ?? [], current)).toEqual([]);
   });
 });

@@ -42,14 +42,14 @@ describe('Operator: the objects of its pods', () => {
     });
   });
 
-  test('a drain evicts the only replica, also one that is not ready', () => {
+  test('a drain evicts the only replica, even one that is not ready', () => {
     expect(spec('PodDisruptionBudget')).toMatchObject({
       maxUnavailable: 1,
       unhealthyPodEvictionPolicy: 'AlwaysAllow',
     });
   });
 
-  test('the policy lets nothing but the served ports be reached, and limits no connection of the operator', () => {
+  test('the policy allows connections only to the served ports, and limits no connection of the operator', () => {
     for (const webhook of ['self-signed', undefined] as const) {
       const policy = spec('NetworkPolicy', { webhook }) as unknown as {
         policyTypes: string[];
@@ -63,7 +63,7 @@ describe('Operator: the objects of its pods', () => {
     }
   });
 
-  test('a namespaced operator is told where it works', () => {
+  test('a namespaced operator gets the namespaces in which it works', () => {
     const [{ env }] = pod({ scope: 'namespaced', watchNamespaces: ['home', 'garden'] }).containers;
     expect(env.find(({ name }) => name === 'WATCH_NAMESPACES')?.value).toBe('home,garden');
     expect(pod().containers[0].env.map(({ name }) => name)).not.toContain('WATCH_NAMESPACES');

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-/** `dist/` and `imports/` are committed, since GitOps repositories and charts point at them. Here they are generated again. */
+/**
+ * `dist/` and `imports/` are committed, since GitOps repositories and charts refer to them. This test
+ * generates them again and compares.
+ */
 
 const run = promisify(execFile);
 const cdk8s = (...args: string[]) => run('node_modules/.bin/cdk8s', [...args, '--no-check-upgrade']);
@@ -21,7 +24,7 @@ afterAll(() => rm(folder, { recursive: true }));
 
 describe('generated files', () => {
   test.each(['dist', 'imports'])(
-    '%s is what the sources make: run `make synth` when this fails',
+    '%s is equal to the output of the sources: run `make synth` when this fails',
     async (name) => {
       const contents = async (directory: string) => {
         const entries = await readdir(directory, { recursive: true, withFileTypes: true });

@@ -6,11 +6,14 @@ const files = readdirSync('dist', { recursive: true, encoding: 'utf8' }).filter(
   /\.ya?ml$/.test(name),
 );
 
-/** A name that no one else can publish: its domain never resolves, or it has the digest of a release. */
+/**
+ * Whether no other party can publish an image of this name: its domain never resolves, or it has the digest
+ * of a release.
+ */
 const isSafe = (image: string) => /^[^/]+\.invalid\//.test(image) || /@sha256:[0-9a-f]{64}$/.test(image);
 
 describe('dist/', () => {
-  test('names no image of the operator that someone else could publish', () => {
+  test('names no image of the operator that another party could publish', () => {
     const images = files.flatMap((name) =>
       [...readFileSync(join('dist', name), 'utf8').matchAll(/^ +image: ([^{\s]\S*)$/gm)].map(
         ([, image]) => image!,
@@ -20,7 +23,7 @@ describe('dist/', () => {
     expect(images.filter((image) => !isSafe(image))).toEqual([]);
   });
 
-  test('the chart does not either', () => {
+  test('nor does the chart', () => {
     const { image } = parse(readFileSync('dist/chart/values.yaml', 'utf8')) as {
       image: { repository: string; digest: string };
     };

@@ -11,7 +11,7 @@ import { repository, sourceFiles } from '../repository/sources';
 import { externalHub, fullSample, type Sample } from '../../schema/full';
 import { changed } from '../../schema/places';
 
-// dist/schemas, as kubeconform reads them in a pipeline and the YAML language server in an editor.
+// dist/schemas, as used by kubeconform in a pipeline and by the YAML language server in an editor.
 
 const LOCATION = 'dist/schemas/{{.Group}}/{{.ResourceKind}}_{{.ResourceAPIVersion}}.json';
 const samples = [...sourceFiles('samples')].filter(
@@ -29,7 +29,7 @@ async function checked(resources: readonly object[]) {
   return kubeconform(join(repository, LOCATION), [file]);
 }
 
-/** Resources that the API server refuses, or warns of, by the cause. */
+/** Resources that the API server refuses or warns of, by cause. */
 const wrong: readonly (readonly [string, Sample])[] = [
   ['a field that does not exist', changed(fullSample('HubAutomation'), { 'spec.trigers': [] })],
   ['a value that is none of the choices', changed(fullSample('HubAutomation'), { 'spec.mode': 'fast' })],
@@ -74,9 +74,9 @@ describe('dist/schemas in an editor', () => {
   });
   editor.configure({ validate: true, completion: true, hover: true, yamlVersion: '1.1', schemas: [] });
   let version = 0;
-  /** As it stands in a file of the folder samples. */
+  /** Opens a text as a file of the folder samples. */
   const open = (text: string, name = 'samples/x.yaml') =>
-    // The package exports an older interface of documents than the one that its functions name.
+    // The package exports an older interface of documents than the one that its functions use.
     TextDocument.create(
       pathToFileURL(join(repository, name)).toString(),
       'yaml',
@@ -90,7 +90,7 @@ describe('dist/schemas in an editor', () => {
       ({ message, range }) => `${range.start.line}: ${message}`,
     );
 
-  test('each sample names them in its first line, and nothing in it is marked', async () => {
+  test('each sample refers to the schemas in its first line, and nothing in it is marked', async () => {
     for (const [name, text] of samples) {
       expect(text.startsWith(modeline(name))).toBe(true);
       if (whole.some(([each]) => each === name))
@@ -102,13 +102,13 @@ describe('dist/schemas in an editor', () => {
     expect(await marks(open(`${modeline('samples/x.yaml')}${dump(resource)}`))).toHaveLength(1);
   });
 
-  test('marks a bare on of a scene, which kubectl reads as a boolean', async () => {
+  test('marks an unquoted on in a scene, which kubectl reads as a boolean', async () => {
     const scene = changed(fullSample('HubScene'), { 'spec.entities': { 'light.one': { state: 'ON' } } });
     const text = `${modeline('samples/x.yaml')}${dump(scene).replace(/state: .*/, 'state: on')}`;
     expect(await marks(open(text))).not.toEqual([]);
   });
 
-  test('says nothing of a Secret in the same file', async () => {
+  test('does not check a Secret in the same file', async () => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 's' }, stringData: { a: 'b' } };
     expect(await marks(open(`${modeline('samples/x.yaml')}${dump(secret)}`))).toEqual([]);
   });
@@ -121,23 +121,20 @@ describe('dist/schemas in an editor', () => {
         'samples/a.hubtest.yaml',
       );
 
-    test.each(['1.1', '1.2'] as const)(
-      'marks nothing in a file that is valid, as YAML %s',
-      async (yamlVersion) => {
-        editor.configure({ validate: true, completion: true, hover: true, yamlVersion, schemas: [] });
-        const document = inFile(
-          'set: {light.hall: off, sensor.a: {state: 5, attributes: {unit: x}}}',
-          'fire: {event_type: gong}',
-          'call: {action: light.turn_on, target: {entity_id: light.hall}}',
-          'advance: 1h30m',
-          'at: "23:00"',
-          'at: sunset - 30m',
-          'restart: {down: 30s}',
-          'expect: {calls: [light.turn_on, {action: light.turn_off, times: 2}], none: [a.b], states: {light.hall: on}, within: 00:05:00}',
-        );
-        expect(await marks(document)).toEqual([]);
-      },
-    );
+    test.each(['1.1', '1.2'] as const)('marks nothing in a valid file, as YAML %s', async (yamlVersion) => {
+      editor.configure({ validate: true, completion: true, hover: true, yamlVersion, schemas: [] });
+      const document = inFile(
+        'set: {light.hall: off, sensor.a: {state: 5, attributes: {unit: x}}}',
+        'fire: {event_type: gong}',
+        'call: {action: light.turn_on, target: {entity_id: light.hall}}',
+        'advance: 1h30m',
+        'at: "23:00"',
+        'at: sunset - 30m',
+        'restart: {down: 30s}',
+        'expect: {calls: [light.turn_on, {action: light.turn_off, times: 2}], none: [a.b], states: {light.hall: on}, within: 00:05:00}',
+      );
+      expect(await marks(document)).toEqual([]);
+    });
 
     test.each([
       ['a field that does not exist', 'wait: 5'],

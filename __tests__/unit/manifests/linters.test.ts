@@ -4,9 +4,12 @@ import { load } from 'js-yaml';
 import { kubeScore, type ScoreFinding } from '../../../sandbox/checks';
 import { repository } from '../repository/sources';
 
-// dist/ in a linter of others, as people run one over the files that they install.
+// Checks dist/ with a third-party linter, which users may run over the files that they install.
 
-/** Without the chart, whose files are templates and whose objects are compared with those of dist/install.yaml. */
+/**
+ * The chart is left out: its files are templates, and its objects are compared with those of
+ * dist/install.yaml.
+ */
 const isLinted = (name: string) =>
   name.endsWith('.yaml') && !/^chart\/|kustomization|name-references|dashboard/.test(name);
 
@@ -23,7 +26,7 @@ beforeAll(async () => {
 }, 600_000);
 
 describe('dist in kube-score', () => {
-  test('has nothing that is critical or a warning, but for what manifests/kube-score.yaml gives a reason for', () => {
+  test('has no critical finding and no warning, except those with a reason in manifests/kube-score.yaml', () => {
     expect(manifests.length).toBeGreaterThan(5);
     expect(findings.filter(({ check }) => !(check in accepted))).toEqual([]);
   });

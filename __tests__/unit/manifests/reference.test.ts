@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** The pages of docs/reference and the group in the samples follow from the sources. Here they are generated again. */
+/**
+ * The pages of docs/reference and the API group in the samples are generated from the sources. This test
+ * generates them again and compares.
+ */
 
 const folders = ['docs/reference', 'samples'];
 
 describe('reference pages', () => {
-  test('docs/reference and samples are what the sources make: run `make synth` when this fails', async () => {
+  test('docs/reference and samples are equal to the output of the sources: run `make synth` when this fails', async () => {
     const fresh = await mkdtemp(join(tmpdir(), 'reference-'));
     try {
       for (const folder of folders) await cp(folder, join(fresh, folder), { recursive: true });

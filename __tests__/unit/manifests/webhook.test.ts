@@ -30,7 +30,7 @@ function synthesized(add: (chart: Chart) => unknown): Manifest[] {
 const named = (manifests: readonly Manifest[], kind: string, name: string) =>
   manifests.find((each) => each.kind === kind && each.metadata.name === name);
 
-/** Whether a field of the schema takes any value, so that an integer in it has no bounds. */
+/** Whether a field of the schema accepts any value, so that an integer in it has no bounds. */
 function takesAnything({ items, properties = {}, additionalProperties, ...schema }: Schema): boolean {
   if (schema['x-kubernetes-preserve-unknown-fields']) return true;
   const inner = [items, additionalProperties, ...Object.values(properties)];
@@ -38,7 +38,7 @@ function takesAnything({ items, properties = {}, additionalProperties, ...schema
 }
 
 describe('AdmissionWebhook', () => {
-  test('is called for a changed spec alone, by any user and in any namespace of the operator', () => {
+  test('is called only for a changed spec, by any user and in any namespace of the operator', () => {
     const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
     expect(configuration).toMatchObject({
       webhooks: [
@@ -49,7 +49,7 @@ describe('AdmissionWebhook', () => {
     });
   });
 
-  test('fails open, soon, and has no side effects', () => {
+  test('fails open, after a short timeout, and has no side effects', () => {
     const configuration = named(webhook('self-signed'), 'ValidatingWebhookConfiguration', 'hub-operator');
     expect(configuration).toMatchObject({
       webhooks: [
@@ -65,7 +65,7 @@ describe('AdmissionWebhook', () => {
     expect(validatedKinds.map(({ kind }) => kind)).toEqual(expect.arrayContaining(freeForm));
   });
 
-  test('the operator may write its Secret and its registration, and no other of them', () => {
+  test('the operator may write its own Secret and its own registration, and no others', () => {
     const manifests = operator('self-signed');
     expect(named(manifests, 'Role', 'hub-operator-webhook')!.rules).toEqual([
       { apiGroups: [''], resources: ['secrets'], verbs: ['create'] },
@@ -87,7 +87,7 @@ describe('AdmissionWebhook', () => {
   });
 
   test('without it the operator has neither its rights nor its port', () => {
-    // The admission policy bounds it where there is one.
+    // The admission policy covers the webhook where there is one.
     const isOwn = ({ kind }: Manifest) => kind !== 'ValidatingAdmissionPolicy';
     const dist = readManifests('dist/namespaced/install.yaml') as Manifest[];
     for (const manifests of [operator(undefined, 'namespaced'), dist])

@@ -19,7 +19,7 @@ const secrets = (...secretRefs: object[]) => given(ours('HubSecrets', 'keys', { 
 
 const stringify = (value: unknown): string => stringifyAs(value, { version: '1.1' });
 
-/** As a person writes it. */
+/** Returns a resource as a user writes it. */
 function given({ apiVersion, kind, metadata: { name, namespace }, spec }: CustomResource): object {
   return { apiVersion, kind, metadata: { name, namespace }, spec };
 }
@@ -27,7 +27,7 @@ function given({ apiVersion, kind, metadata: { name, namespace }, spec }: Custom
 const manifestsOf = (objects: readonly object[]): Manifest[] =>
   objects.flatMap((object, index) => readManifests(`${index}.yaml`, stringify(object))) as Manifest[];
 
-/** `error spec.id: message`, of several objects in order. */
+/** Returns the findings of several objects in order, as `error spec.id: message`. */
 async function found(...objects: object[]): Promise<string[]> {
   const findings = await findingsOf(manifestsOf(objects), unbounded);
   return findings.map(
@@ -47,7 +47,7 @@ describe('findingsOf', () => {
     ).toEqual([]);
   });
 
-  test('says in which line of which file, of which object', async () => {
+  test('have the line, the file and the object', async () => {
     const text = stringify([automation('porch', { mode: 'twice' })][0]);
     const [finding] = await findingsOf(
       readManifests('a.yaml', `# first\n---\n${text}`) as Manifest[],
@@ -64,7 +64,7 @@ describe('findingsOf', () => {
   test.each([
     [{ type: 'kubernetes.io/service-account-token' }, 'has the type kubernetes.io/service-account-token'],
     [{ metadata: { labels: { 'app.kubernetes.io/managed-by': 'hub-operator' } } }, 'is the operator’s own'],
-  ])('says that no resource may name a Secret with %j', async (marks, words) => {
+  ])('report that no resource may refer to a Secret with %j', async (marks, words) => {
     const { metadata, ...rest } = marks as { metadata?: object; type?: string };
     const named = { name: 'vault', namespace: 'home' };
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { ...named, ...metadata }, ...rest };
@@ -84,7 +84,7 @@ describe('findingsOf', () => {
       expect(message).toContain(`The Secret vault that the spec names ${words}`);
   });
 
-  test('says that only a Hub may name its Secrets', async () => {
+  test('report that only a Hub may refer to its Secrets', async () => {
     const hubOf = (name: string, spec: object, namespace = 'home') => ({
       apiVersion: 'hub-operator.dev/v1',
       kind: 'Hub',
@@ -115,7 +115,7 @@ describe('findingsOf', () => {
   });
 
   test.each(['villa-secrets', 'villa-api-token', 'villa-admin'])(
-    'says that a resource may not name %s, which is for its Hub, and not that it depends on it',
+    'report that a resource may not refer to %s, which is for its Hub, and not that it depends on it',
     async (name) => {
       const password = { secretKeyRef: { name, key: 'a' } };
       const refused = [
@@ -135,7 +135,7 @@ describe('findingsOf', () => {
     ['HubAutomation', 'porch', acting],
     ['HubScene', 'porch', { name: 'Porch', entities: [] }],
     ['HubScript', 'porch_light', { alias: 'Porch', sequence: [{ delay: 1 }] }],
-  ])('says of a second %s with the id of another what the webhook says', async (kind, id, spec) => {
+  ])('report of a second %s with the id of another the same as the webhook', async (kind, id, spec) => {
     const [first, second] = ['first', 'second'].map((name) => ours(kind, name, { ...spec, id })) as [
       CustomResource,
       CustomResource,
@@ -147,7 +147,7 @@ describe('findingsOf', () => {
     ]);
   });
 
-  test('says what the webhook warns of', async () => {
+  test('report the warnings of the webhook', async () => {
     const chat = 'chat_id: 90071992547409931';
     const text = `${stringify(automation('porch', { triggers: [{ trigger: 'state', to: true }] }))}  variables: { ${chat} }\n`;
     const recorder = { database: 'sqlite:////config/a.db', databaseSecretRef: { name: 'db' } };
@@ -173,7 +173,7 @@ describe('findingsOf', () => {
     expect(findings.find(({ message }) => message.includes('chat_id'))?.line).toBe(line('chat_id'));
   });
 
-  test('says what the hub leaves out, and what is not looked for', async () => {
+  test('report parts that the hub leaves out, and parts that are not checked', async () => {
     const files = { 'packages/a/x.yaml': 'counter:\n', 'packages/b/x.yaml': 'counter:\n' };
     const text = `homeassistant:\n  packages: !include_dir_named packages\nsensor: !include_dir_list ${'d'.repeat(300)}\n`;
     expect(await found(configuration({ configuration: text, files }))).toEqual([
@@ -195,7 +195,7 @@ describe('findingsOf', () => {
       data,
     });
 
-    test('are read where the ConfigMap is among the manifests', async () => {
+    test('are read when the ConfigMap is among the manifests', async () => {
       expect(await found(source, configMap({ 'hall.yaml': 'light: []\n' }))).toEqual([]);
       expect(await found(source, configMap({ 'hall.yaml': 'light: [\n' }))).toEqual([
         expect.stringContaining(
@@ -210,14 +210,14 @@ describe('findingsOf', () => {
     test.each([
       ['no ConfigMap', []],
       ['one in another namespace', [configMap({ 'hall.yaml': 'light: [\n' }, 'office')]],
-    ])('%s: it is said what is not checked, and what is included may be there', async (_, others) => {
+    ])('%s: the unchecked part is reported, and included files may exist', async (_, others) => {
       expect(await found(source, ...others)).toEqual([
         'warning spec.filesFrom[0]: the ConfigMap rooms is not in these files, so its files are not checked: name its file as well, or check what kubectl kustomize prints.',
       ]);
     });
 
     test.each(['villa-configuration', 'villa-configuration-7', 'villa-delivery-0', 'attic-configuration'])(
-      '%s is one that the operator writes, and no source',
+      '%s is written by the operator, and cannot be a source',
       async (name) => {
         const self = configuration({ filesFrom: [{ configMapRef: { name } }] });
         const attic = ours('Hub', 'attic', {});
@@ -250,17 +250,17 @@ describe('findingsOf', () => {
   test.each([
     ['another namespace', automation('porch', {}, { namespace: 'office' })],
     ['another hub', automation('other', { id: 'porch', hubRef: { name: 'office' } })],
-  ])('the same id in %s is no duplicate', async (_, other) => {
+  ])('the same id in %s is not a duplicate', async (_, other) => {
     expect(await found(automation('porch'), other)).toEqual([]);
   });
 
-  test('a resource that is given twice is a warning, and no duplicate', async () => {
+  test('a resource that occurs twice is a warning, and not a duplicate', async () => {
     expect(await found(automation('porch'), automation('porch'))).toEqual([
       'warning A HubAutomation of the same namespace and name is defined above, and this one replaces it: remove one.',
     ]);
   });
 
-  test('a resource that is given twice has the id of the last one alone', async () => {
+  test('a resource that occurs twice has only the id of the last one', async () => {
     const [first, last] = [automation('porch', { id: 'old' }), automation('porch', { id: 'new' })];
     const replaced = expect.stringMatching(/^warning A HubAutomation /);
     expect(await found(first, last, automation('attic', { id: 'old' }))).toEqual([replaced]);
@@ -382,7 +382,7 @@ describe('findingsOf', () => {
     ]);
   });
 
-  test('a fault that a rule of the schema names is not reported again in the words of the reconciliation', async () => {
+  test('a fault that a rule of the schema reports is not repeated in the words of the reconciliation', async () => {
     const integration = ours('HubIntegration', 'a', { domain: 'mqtt', configuration: { broker: {} } });
     expect(await found(given(integration))).toEqual([
       expect.stringMatching(/^error spec.configuration.broker: .*exactly one of/),
@@ -403,14 +403,14 @@ describe('findingsOf', () => {
     }
   });
 
-  test('a long configuration is looked at as well, since no API server waits', async () => {
+  test('a long configuration is also checked, since no API server waits', async () => {
     const source = configuration({ configuration: `a: !secret b\n${'# comment\n'.repeat(5_000)}` });
     expect(await found(source, secrets({ name: 'x', keys: ['a'] }))).toEqual([
       expect.stringContaining('gives the key b of !secret'),
     ]);
   });
 
-  describe('the keys that a HubSecrets gives', () => {
+  describe('the keys that a HubSecrets provides', () => {
     const source = configuration({ configuration: 'a: !secret one\n' });
     const missing = [expect.stringContaining('gives the key one of !secret')];
     const secret = (content: object) => ({

@@ -5,7 +5,7 @@ const read = (text: string) => readManifests('a.yaml', text);
 const objectsOf = (text: string) => read(text).map((each) => (each as Manifest).object);
 
 describe('readManifests', () => {
-  test('reads documents and the items of lists, and leaves out what is no object', () => {
+  test('reads documents and the items of lists, and leaves out values that are not objects', () => {
     expect(objectsOf('a: 1\n---\n# nothing\n---\ntext\n---\nkind: List\nitems: [{ b: 2 }, 3]\n')).toEqual([
       { a: 1 },
       { b: 2 },
@@ -40,7 +40,7 @@ describe('readManifests', () => {
     expect(objectsOf('a: &x { b: 1 }\nc: { <<: *x, d: 2 }\n')).toEqual([{ a: { b: 1 }, c: { b: 1, d: 2 } }]);
   });
 
-  test('knows the line of a field, of an item of a list, and of the nearest to what is absent', () => {
+  test('knows the line of a field, of an item of a list, and of the nearest parent of an absent field', () => {
     const text =
       '# comment\nkind: A\nspec:\n  list:\n    - a: 1\n    - b: &x\n        c: 1\n    - *x\n---\nkind: B\n';
     const [first, second] = read(text) as Manifest[];
@@ -83,7 +83,7 @@ describe('readManifests', () => {
     ['a character', 'password: @hunter2\n'],
     ['a key that occurs twice', 'hunter2: 1\nhunter2: 2\n'],
     ['a set', 'a: !!set { hunter2: 1 }\n'],
-  ])('%s that cannot be read is not printed: it may be a secret', (_, text) => {
+  ])('%s that cannot be parsed is not printed: it may be a secret', (_, text) => {
     const problems = read(text).flatMap((each) => ('message' in each ? [each.message] : []));
     expect(problems.length).toBeGreaterThan(0);
     expect(problems.join()).not.toContain('hunter2');
@@ -94,7 +94,7 @@ describe('readManifests', () => {
     ['\u007f', 'refuses', '\\u007F'],
     ['\u0085', 'takes for a line break', '\\u0085'],
     ['\u2028', 'takes for a line break', '\\u2028'],
-  ])('a character that kubectl does not read as it is ends the reading: %j', (character, effect, escape) => {
+  ])('a character that kubectl reads differently ends the parsing: %j', (character, effect, escape) => {
     expect(readManifests('f', `a: 1\nb: "x${character}"\n`)).toEqual([
       { file: 'f', line: 2, message: expect.stringMatching(`kubectl ${effect}: .*"\\${escape}"`) as string },
     ]);
@@ -103,7 +103,7 @@ describe('readManifests', () => {
     );
   });
 
-  test('a document that cannot be read does not hide the others', () => {
+  test('a document that cannot be parsed does not hide the others', () => {
     expect(read('a: [b\n---\na: 1\n').map((each) => 'object' in each)).toContain(true);
   });
 });

@@ -23,7 +23,7 @@ describe('checkSchema', () => {
     expect(problemsOf(externalHub)).toEqual([]);
   });
 
-  // __tests__/schema/rules.test.ts shows the same cases to the API server.
+  // __tests__/schema/rules.test.ts sends these cases to the API server.
   test.each(
     rules.filter(({ update }) => !update).map((rule) => [`${rule.kind}: ${rule.says}`, rule] as const),
   )('%s', (_, { bad, external, field, good, kind, says }) => {
@@ -122,17 +122,17 @@ describe('checkSchema', () => {
       'spec.configuration.password.value: is an array and must be a string.',
     ],
     ['an object that breaks a rule', { value: 'hunter2', jsonValue: '"hunter2"' }, /^spec\.configuration/],
-  ])('%s: the message does not hold the value, which may be a secret', (_, password, problem) => {
+  ])('%s: the message does not contain the value, which may be a secret', (_, password, problem) => {
     const problems = problemsWith({ 'spec.configuration': { password } }, fullSample('HubIntegration'));
     expect(problems).toEqual([typeof problem === 'string' ? problem : expect.stringMatching(problem)]);
     expect(problems.join()).not.toMatch(/hunter2|123454321/);
   });
 
-  test('of an object where a choice is needed the fields are not printed', () => {
+  test('for an object where one of several values is needed the fields are not printed', () => {
     expect(problemsWith({ 'spec.mode': { single: 'hunter2' } }).join()).not.toContain('hunter2');
   });
 
-  test('a misspelt metadata is named once, and other rules are not applied to the object', () => {
+  test('a misspelt metadata is reported once, and other rules are not applied to the object', () => {
     const { metadata, ...others } = automation;
     const { isTyped, problems } = checkSchema(definitionOf('HubAutomation'), {
       ...others,
@@ -156,27 +156,30 @@ describe('checkSchema', () => {
     ['HubScript', 'actions', 'sequence'],
     ['HubScene', 'alias', 'name'],
     ['HubScene', 'hub_ref', 'hubRef'],
-  ])('a %s with the key %s of the hub is meant to have %s, and lacks nothing else', (kind, key, intended) => {
-    const sample = fullSample(kind);
-    const { spec } = sample as unknown as { readonly spec: Readonly<Record<string, unknown>> };
-    const change = {
-      [`spec.${intended}`]: undefined,
-      [`spec.${key}`]: spec[intended],
-      'spec.useBlueprint': undefined,
-    };
-    expect(problemsWith(change, sample)).toEqual([
-      `spec.${key}: ${kind} has no such field: did you mean ${intended}?`,
-    ]);
-  });
+  ])(
+    'for a %s with the hub’s key %s the field %s is suggested, and nothing else is missing',
+    (kind, key, intended) => {
+      const sample = fullSample(kind);
+      const { spec } = sample as unknown as { readonly spec: Readonly<Record<string, unknown>> };
+      const change = {
+        [`spec.${intended}`]: undefined,
+        [`spec.${key}`]: spec[intended],
+        'spec.useBlueprint': undefined,
+      };
+      expect(problemsWith(change, sample)).toEqual([
+        `spec.${key}: ${kind} has no such field: did you mean ${intended}?`,
+      ]);
+    },
+  );
 
-  test('a fault of the field itself is told beside its other name', () => {
+  test('a fault of the field itself is reported beside its other name', () => {
     expect(problemsWith({ 'spec.trigger': [], 'spec.triggers': 'sun' })).toEqual([
       'spec.triggers: is a string and must be an array.',
       'spec.trigger: HubAutomation has no such field: did you mean triggers?',
     ]);
   });
 
-  test('a key of the hub that is misnamed deeper in the spec is named, too', () => {
+  test('a key of the hub that is misspelt deeper in the spec is also reported', () => {
     expect(problemsWith({ 'spec.trace': { stored_traces: 5 } })).toEqual([
       'spec.trace.stored_traces: HubAutomation has no such field: did you mean storedTraces?',
     ]);
@@ -191,7 +194,7 @@ describe('checkSchema', () => {
     ).toEqual([]);
   });
 
-  test('entities of a scene as the hub has them, and a trigger without a list, are told how a list is written', () => {
+  test('for entities of a scene in the hub’s form, and a trigger without a list, the message shows how to write a list', () => {
     expect(problemsWith({ 'spec.entities': { 'light.a': 'on' } }, fullSample('HubScene'))).toEqual([
       'spec.entities: is an object and must be an array: write each entry as an item that begins with “- entity_id:”.',
     ]);
@@ -200,13 +203,13 @@ describe('checkSchema', () => {
     ]);
   });
 
-  test('of the alternatives of a list the first is named', () => {
+  test('for the alternatives of a list the first is named', () => {
     expect(problemsWith({ 'spec.actions': undefined, 'spec.useBlueprint': undefined })).toEqual([
       'spec.actions: is required: add it.',
     ]);
   });
 
-  test('two items of one key are a problem, and two equal items of a set', () => {
+  test('two items with one key are a problem, and so are two equal items of a set', () => {
     const scene = fullSample('HubScene');
     const entity = { entity_id: 'light.a', state: 'on' };
     expect(problemsWith({ 'spec.entities': [entity, { ...entity, state: 'off' }] }, scene)).toEqual([
@@ -218,13 +221,13 @@ describe('checkSchema', () => {
     ]);
   });
 
-  test('rules over several fields are for values of the right types', () => {
+  test('rules over several fields are applied to values of the right types', () => {
     expect(problemsWith({ 'spec.max': '5', 'spec.mode': 'single' })).toEqual([
       'spec.max: is a string and must be an integer.',
     ]);
   });
 
-  test('the object gets the defaults of the API server, and loses nulls but in what is free-form', () => {
+  test('the object gets the defaults of the API server, and loses nulls except in free-form fields', () => {
     const given = {
       ...automation,
       spec: {
@@ -241,7 +244,7 @@ describe('checkSchema', () => {
     expect(given.spec).not.toHaveProperty('enabled');
   });
 
-  test('status is not looked at: the API server drops it', () => {
+  test('status is not checked, since the API server drops it', () => {
     expect(problemsWith({ status: { phase: 1 } })).toEqual([]);
   });
 });

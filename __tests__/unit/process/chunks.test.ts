@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** The output of a program of two parts, whose second one throws while it runs. */
+/** Builds and runs a program with two chunks, the second of which throws while it runs. */
 function runTwice(): unknown {
   const entry = `
     const load = () => import('./part.cjs').then(Object.keys, ({ message }) => message);
@@ -15,11 +15,11 @@ function runTwice(): unknown {
     ])};
     console.log(await inOneFile(outputs, 'kubectl-hub.cjs', 'node20'));`;
   const program = execFileSync(process.execPath, ['--input-type=module', '-e', build], { encoding: 'utf8' });
-  // As a file of Node.js: the program asks for its own name.
+  // Compiled as a file for Node.js, since the program needs its own name.
   const run = `new (require('node:module'))('/kubectl-hub.cjs')._compile(${JSON.stringify(program)}, '/kubectl-hub.cjs')`;
   return JSON.parse(execFileSync(process.execPath, ['-e', run], { encoding: 'utf8' }));
 }
 
-test('a part of the program that throws while it runs is not taken for loaded', () => {
+test('a chunk of the program that throws while it runs does not count as loaded', () => {
   expect(runTwice()).toEqual(['no room', 'no room']);
 });

@@ -6,7 +6,7 @@ describe('observeMemoryLimits', () => {
     ['has a limit', 256 * 2 ** 20, '268435456'],
     ['has no limit in its control group', 18446744073709552000, '0'],
     ['has no control group', 0, '0'],
-  ])('a container that %s is told', async (_, limit, value) => {
+  ])('a container that %s is logged', async (_, limit, value) => {
     const metrics = new Metrics('1.2.3');
     observeMemoryLimits(metrics, () => limit);
     const page = await metrics.registry.metrics();

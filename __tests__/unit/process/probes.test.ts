@@ -16,7 +16,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Status, type and body of one answer. */
+/** Returns status, type and body of one answer. */
 async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
   server = await ProbeServer.listen(0, '127.0.0.1', { ...well, ...answers }, services);
   const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -26,12 +26,9 @@ async function ask(path: string, answers: Partial<ProbeAnswers> = {}) {
 const PLAIN = 'text/plain; charset=utf-8';
 
 describe('ProbeServer', () => {
-  test.each(['/healthz', '/readyz', '/healthz?verbose'])(
-    '%s of a process that is well says so',
-    async (path) => {
-      expect(await ask(path)).toEqual([200, PLAIN, 'ok\n']);
-    },
-  );
+  test.each(['/healthz', '/readyz', '/healthz?verbose'])('%s of a healthy process says so', async (path) => {
+    expect(await ask(path)).toEqual([200, PLAIN, 'ok\n']);
+  });
 
   test('/healthz names each problem', async () => {
     const livenessErrors = () => ['the watch of Hub is stuck', 'a reconcile has been running for 480 s'];
@@ -42,7 +39,7 @@ describe('ProbeServer', () => {
     ]);
   });
 
-  test('/readyz names what is waited for, in the words of the server, and nothing of its health', async () => {
+  test('/readyz names the missing conditions, in the words of the server, and no health problem', async () => {
     const readiness = () => ['Hub is not listed yet: hubs is forbidden: User “op” cannot list resource'];
     expect(await ask('/readyz', { readinessErrors: readiness, livenessErrors: () => ['ill'] })).toEqual([
       503,
@@ -58,7 +55,7 @@ describe('ProbeServer', () => {
     expect(asked).toBe(3);
   });
 
-  test('/readyz?wait names what is waited for when the time is over', async () => {
+  test('/readyz?wait names the missing conditions when the time is over', async () => {
     const readinessErrors = () => ['Hub is not listed yet'];
     expect(await ask('/readyz?wait=0.2', { readinessErrors })).toEqual([
       503,
@@ -73,7 +70,7 @@ describe('ProbeServer', () => {
     expect(await ask(`/readyz?${query}`, { readinessErrors })).toEqual([503, PLAIN, 'asked 1 times\n']);
   });
 
-  test('an end while a probe waits answers it at once, or cuts it off', async () => {
+  test('a shutdown while a probe waits answers it immediately, or closes its connection', async () => {
     server = await ProbeServer.listen(
       0,
       '127.0.0.1',
@@ -88,20 +85,20 @@ describe('ProbeServer', () => {
     expect([503, 'cut off']).toContain(await waiting);
   });
 
-  test('/metrics is what the registry renders', async () => {
+  test('/metrics returns the rendered registry', async () => {
     expect(await ask('/metrics')).toEqual([200, 'text/plain; version=0.0.4', 'up 1\n']);
   });
 
-  test('/metrics that cannot be rendered are an error of this scrape alone', async () => {
+  test('/metrics that cannot be rendered are an error only of this scrape', async () => {
     const metrics = () => Promise.reject(new Error('no such label'));
     expect(await ask('/metrics', { metrics })).toEqual([500, 'text/plain', 'Error: no such label\n']);
   });
 
-  test('any other path says what there is', async () => {
+  test('any other path lists the available ones', async () => {
     expect(await ask('/')).toEqual([404, 'text/plain', '/healthz, /readyz or /metrics\n']);
   });
 
-  test('a port that is taken is said in one sentence', async () => {
+  test('a port in use is reported in one sentence', async () => {
     server = await ProbeServer.listen(0, '127.0.0.1', well, services);
     await expect(ProbeServer.listen(server.port, '127.0.0.1', well, services)).rejects.toThrow(
       `cannot listen on port ${server.port}: it is in use; choose another with --http-port, or 0 for a free one`,

@@ -35,7 +35,7 @@ const read = (resources: readonly object[], choice: HubChoice = {}) =>
 const described = async (...resources: readonly object[]) => describeHome((await read(resources)).manifests);
 
 describe('the home', () => {
-  test('is the payloads of the operator', async () => {
+  test('has the payloads of the operator', async () => {
     const { home, definitions, hub } = await described(
       resource('Hub', 'villa', {
         version: '2026.11.0',
@@ -150,7 +150,7 @@ describe('the home', () => {
     expect(hub).toBeUndefined();
   });
 
-  test('has the zone of the location before that of the pod', async () => {
+  test('prefers the time zone of the location to that of the pod', async () => {
     const { home } = await described(
       resource('Hub', 'villa', { timezone: 'UTC', bootstrap: { location: { timeZone: 'Europe/Lisbon' } } }),
     );
@@ -169,7 +169,7 @@ describe('readHome', () => {
     automation('b', {}, { hub: 'lisbon', namespace: 'y' }),
   ];
 
-  test('of several Hubs one is to be chosen, and they are listed', async () => {
+  test('when there are several Hubs one has to be chosen, and they are listed', async () => {
     await expect(read(two)).rejects.toThrow(
       'the files have the resources of 2 Hubs (x/amsterdam, y/lisbon): choose one with --hub NAME, and with -n NAMESPACE',
     );
@@ -181,7 +181,7 @@ describe('readHome', () => {
     expect((await read(two, { namespace: 'x' })).hub).toBe('amsterdam');
   });
 
-  test('a Hub that is not there is named, with those that are', async () => {
+  test('a Hub that does not exist is named, with the existing ones', async () => {
     await expect(read(two, { hub: 'madrid' })).rejects.toThrow(
       'there is no resource of the Hub madrid in these files: they have those of x/amsterdam, y/lisbon',
     );
@@ -230,7 +230,7 @@ describe('readHome', () => {
     }
   });
 
-  test('without a resource the way out is told', async () => {
+  test('without a resource the remedy is reported', async () => {
     await expect(read([{ apiVersion: 'v1', kind: 'Secret' }])).rejects.toThrow(
       'there is no resource of hub-operator.dev in -',
     );

@@ -19,10 +19,10 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true }));
 
 const at = (name: string) => join(directory, name);
-/** Empty: there is no such file yet. */
+/** Returns the text of a file, or an empty text when it does not exist yet. */
 const textOf = (name: string) => (existsSync(at(name)) ? readFileSync(at(name), 'utf8') : '');
 
-/** A program of JavaScript in the place of Python or of a container engine. */
+/** Writes a JavaScript program in place of Python or of a container engine. Returns its path. */
 async function program(name: string, code: string): Promise<string> {
   await writeFile(at(name), `#!${process.execPath}\n${code}\n`);
   await chmod(at(name), 0o755);
@@ -41,7 +41,10 @@ interface Options {
   readonly onAnswer?: (answer: Answer) => void;
 }
 
-/** Runs a program as Python. @returns its answers */
+/**
+ * Runs a JavaScript program in place of Python.
+ * @returns its answers
+ */
 async function run(code: string, options: Options = {}): Promise<readonly Answer[]> {
   const path = await program('python', code);
   const answers: Answer[] = [];
@@ -64,7 +67,7 @@ const fault = (code: string, options: Options = {}) =>
   );
 
 describe('runPython', () => {
-  test('gives the loader and the request, and hands on each answer', async () => {
+  test('gets the loader and the request, and its answers are passed on', async () => {
     const code = `
       let text = '';
       process.stdin.on('data', (part) => (text += part)).on('end', () => {
@@ -151,20 +154,20 @@ describe('runPython', () => {
       'the Python P cannot be started: docker: Cannot connect to the Docker daemon: see whether DIR run works, or WAYS',
     ],
   ] as const)(
-    'a Python that %s is one sentence with the cause and the way out',
+    'a Python that %s is reported in one sentence with the cause and the remedy',
     async (_, code, options, message) => {
       expect((await fault(code, options)).replace(process.execPath, 'DIR')).toBe(message);
     },
   );
 
-  test('a fault of the reader of the answers ends Python', async () => {
+  test('an error in the reader of the answers ends Python', async () => {
     const onAnswer = () => {
       throw new Error('the wrong version');
     };
     expect(await fault(`${say(hub)} setTimeout(() => {}, 1e6)`, { onAnswer })).toBe('the wrong version');
   });
 
-  test('an answer without its fields is told like one of another form', async () => {
+  test('an answer without its fields is reported like one of another form', async () => {
     const onAnswer = (answer: Answer) => void (answer as unknown as { items: [] }).items.length;
     expect(await fault(`${say(hub)} setTimeout(() => {}, 1e6)`, { onAnswer })).toContain(
       'answers with something else than a result: ',
@@ -187,7 +190,7 @@ describe('runPython', () => {
     );
   });
 
-  test('each answer gives it the whole time again', async () => {
+  test('after each answer the whole time limit applies again', async () => {
     const clock = new ManualClock();
     const seen: Answer[] = [];
     const running = fault(`${say(hub)} process.stdin.on('end', () => setTimeout(() => {}, 1e6)).resume()`, {
@@ -202,7 +205,7 @@ describe('runPython', () => {
     expect(await running).toContain('has been silent');
   });
 
-  test('Ctrl-C ends Python, and the container that it is in', async () => {
+  test('Ctrl-C ends Python, and its container', async () => {
     const engine = await program(
       'engine',
       `require('fs').writeFileSync(${JSON.stringify(at('removed'))}, process.argv.slice(2).join(' '))`,
@@ -219,7 +222,7 @@ describe('runPython', () => {
     await until(() => textOf('removed') === 'rm --force hubtest-x');
   });
 
-  test('a program that does not end by itself is killed', async () => {
+  test('a program that does not end on SIGTERM is killed', async () => {
     const interrupt = new AbortController();
     const code = `process.on('SIGTERM', () => {}); require('fs').writeFileSync(${JSON.stringify(at('pid'))}, String(process.pid)); setTimeout(() => {}, 1e6)`;
     const running = fault(code, { signal: interrupt.signal });
@@ -229,7 +232,7 @@ describe('runPython', () => {
     expect(() => process.kill(Number(textOf('pid')), 0)).toThrow('ESRCH');
   });
 
-  test('an input that is not read is no fault of its own', async () => {
+  test('an input that is not read is not reported as a separate fault', async () => {
     const large = { ...request, modules: { a: 'x'.repeat(5_000_000) } };
     const path = await program('python', `process.stderr.write('no\\n'); process.exit(1)`);
     await expect(
@@ -245,7 +248,7 @@ describe('runPython', () => {
   });
 });
 
-/** A virtual environment of the sandbox. */
+/** Makes a virtual environment like those of the sandbox. */
 async function installed(version: string, key: string): Promise<string> {
   await mkdir(at(`cache/hub-${key}/lib/python3.14/site-packages/homeassistant-${version}.dist-info`), {
     recursive: true,
@@ -253,7 +256,7 @@ async function installed(version: string, key: string): Promise<string> {
   return at(`cache/hub-${key}/bin/python`);
 }
 
-/** A folder of this program in a clone. */
+/** Makes a clone with a folder for the program. */
 async function clone(): Promise<string> {
   await mkdir(at('clone/sandbox'), { recursive: true });
   await writeFile(at('clone/sandbox/hub-software.ts'), '');
@@ -285,7 +288,7 @@ describe('chooseLaunch', () => {
     await expect(choose({ python: 'a', image: 'b' })).rejects.toThrow('leave one out');
   });
 
-  test('a clone has that of the sandbox: of the version of the Hub, else the newest', async () => {
+  test('a clone uses that of the sandbox: with the version of the Hub, else the newest', async () => {
     const older = await installed('2026.5.4', 'a1');
     const newer = await installed('2026.11.0', 'b2');
     await mkdir(at('cache/hub-c3/lib/python3.14/site-packages'), { recursive: true });
@@ -301,7 +304,7 @@ describe('chooseLaunch', () => {
     });
   });
 
-  test('another version than those of the sandbox, or an image, needs an engine', async () => {
+  test('a version other than those of the sandbox, or an image, needs a container engine', async () => {
     await installed('2026.11.0', 'b2');
     const folder = await clone();
     await expect(choose({ hubVersion: '2026.1.0' }, undefined, folder)).rejects.toThrow(
@@ -317,7 +320,7 @@ describe('chooseLaunch', () => {
     });
   });
 
-  test('elsewhere it is the image of the hub, in docker or podman, without a network and rights', async () => {
+  test('elsewhere it is the image of the hub, in docker or podman, without a network and privileges', async () => {
     await installed('2026.11.0', 'b2');
     const podman = await engine('podman');
     const launch = await choose({});
@@ -349,7 +352,7 @@ describe('chooseLaunch', () => {
     expect(await choose({})).toMatchObject({ program: docker });
   });
 
-  test('without any, the three ways out are told', async () => {
+  test('without any of them, the three remedies are listed', async () => {
     await expect(choose({})).rejects.toThrow(`no Python with Home Assistant was found: ${WAYS_TO_PYTHON}`);
     expect(WAYS_TO_PYTHON).toMatch(/--python.*docker or podman.*clone/);
     await expect(choose({ image: 'x' })).rejects.toThrow('--image needs docker or podman');
@@ -365,7 +368,7 @@ describe('pullImage', () => {
   });
   const never = new AbortController().signal;
 
-  test('pulls an image that is not there, and says so', async () => {
+  test('pulls an image that does not exist locally, and says so', async () => {
     const log = JSON.stringify(at('log'));
     const code = `require('fs').appendFileSync(${log}, process.argv.slice(2).join(' ') + '\\n'); process.exit(process.argv[2] === 'image' ? 1 : 0)`;
     const reports: string[] = [];

@@ -68,11 +68,11 @@ const paint = plain.paint.bind(plain);
 const linesOf = (result: CaseResult, timeline = false) => caseLines(result, { paint, timeline });
 
 describe('the line of a case', () => {
-  test('says how long it took, in the home and here', () => {
+  test('has the duration in the home and on this machine', () => {
     expect(linesOf(caseResult())).toEqual(['  ok    the hall goes dark  14 min in 0.03 s']);
   });
 
-  test('has below it what failed, when, where, by which automation, and the nearest calls', () => {
+  test('is followed by the failure, its time, its place, its automation, and the nearest calls', () => {
     expect(linesOf(caseResult({ faults: [fault] }))).toEqual([
       '  FAIL  the hall goes dark  14 min in 0.03 s',
       '        Mon 2 Nov 19:14:00  The call light.turn_off was made, and none is expected. (by automation.hall_off)  tests/hall.hubtest.yaml:31',
@@ -95,7 +95,7 @@ describe('the line of a case', () => {
     ]);
   });
 
-  test('has warnings that are allowed once, and none that failed the case', () => {
+  test('lists allowed warnings once, and none that failed the case', () => {
     const log: Fault = { kind: 'log', at: seen.at, message: 'The hub logged: Unknown entity light.x' };
     expect(
       linesOf(caseResult({ warnings: ['old', 'old', 'Unknown entity light.x'], faults: [log] })),
@@ -190,14 +190,14 @@ describe('the timeline', () => {
     ]);
   });
 
-  test('says whether given entities follow calls, and that nothing happened', () => {
+  test('says whether given entities follow calls, and when nothing happened', () => {
     expect(timelineOf({ events: [], test: test1 })).toEqual(['echo: on', 'nothing happened']);
     expect(timelineOf({ events: events.slice(0, 1), test: { ...test1, echo: false } })[0]).toBe('echo: off');
   });
 });
 
 describe('times', () => {
-  test('are those of their own offset, in each zone of the machine', () => {
+  test('are printed with their own offset, in every time zone of the machine', () => {
     expect(localTimeOf('2026-03-29T01:59:59.999+01:00')).toEqual({
       day: 'Sun 29 Mar 2026',
       clock: '01:59:59',
@@ -221,7 +221,7 @@ describe('times', () => {
 });
 
 describe('words', () => {
-  test('data is as in YAML, on one line, cut where it is long', () => {
+  test('data is YAML on one line, truncated where it is long', () => {
     expect(dataOf({ a: 'on', b: 1, c: ['x', null], d: '5', e: 'true', f: { g: 'h: i' } })).toBe(
       '{a: on, b: 1, c: [x, null], d: "5", e: "true", f: {g: "h: i"}}',
     );
@@ -382,7 +382,7 @@ describe('the report for CI', () => {
     expect(report).toContain('name="automation.x"><error message="Unknown &lt;device&gt;"/></testcase>');
   });
 
-  test('has no character that XML does not have, and no mark that is not its own', () => {
+  test('has no character that XML forbids, and no markup of a text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const report = junitReport({

@@ -2,7 +2,7 @@ import { unbounded } from '../../../../operator/base/bounded-task';
 import { checkTestText } from '../../../../cli/test/file/test-file';
 import type { Case, Expect, Step } from '../../../../cli/test/protocol';
 
-/** The findings of a text as `line: field: message`. */
+/** Returns the findings of a text as `line: field: message`. */
 async function findingsIn(text: string): Promise<string[]> {
   const checked = await checkTestText('a.hubtest.yaml', text, unbounded);
   if ('file' in checked) return [];
@@ -17,7 +17,7 @@ async function casesIn(text: string): Promise<readonly Case[]> {
   return checked.file.cases;
 }
 
-/** A file with one case, whose steps are these lines, from line 5 on. */
+/** Returns a file with one case that has these steps, from line 5 on. */
 const withSteps = (...steps: readonly string[]) =>
   [
     'hubtest: v1',
@@ -29,7 +29,7 @@ const withSteps = (...steps: readonly string[]) =>
     '',
   ].join('\n');
 
-/** The first step of a case. */
+/** Returns the first step of a case. */
 const firstStep = async (step: string): Promise<Step> => (await casesIn(withSteps(step)))[0]!.steps[0]!;
 
 async function expected(text: string): Promise<Expect> {
@@ -79,7 +79,7 @@ tests:
 `;
 
 describe('a test file', () => {
-  test('becomes the cases of the program in Python', async () => {
+  test('is compiled into the cases of the Python program', async () => {
     const checked = await checkTestText('a.hubtest.yaml', whole, unbounded);
     expect(checked).toEqual({
       file: {
@@ -197,7 +197,7 @@ describe('a test file', () => {
     });
   });
 
-  test('has defaults: a day in January, an echo, nothing given', async () => {
+  test('has defaults: a day in January, echo, no given states', async () => {
     expect((await casesIn(withSteps('advance: 1')))[0]).toMatchObject({
       start: '2026-01-15T12:00:00',
       given: {},
@@ -285,7 +285,7 @@ describe('a test file', () => {
   });
 
   test.each(['(?i)on', '(?P<a>x)(?P=a)', 'a++', '(?>a)', '\\Aa\\Z'])(
-    'the regular expression %s is left to Python, which knows it',
+    'the regular expression %s is left to Python, which supports it',
     async (regex) => {
       expect(await expected(`{states: {a.a: '/${regex}/'}}`)).toMatchObject({ states: { 'a.a': { regex } } });
     },
@@ -296,7 +296,7 @@ const inCase = (...lines: readonly string[]) =>
   ['hubtest: v1', 'tests:', '- name: a', ...lines.map((each) => `  ${each}`), ''].join('\n');
 const expecting = (text: string) => inCase('steps:', `- expect: ${text}`);
 
-/** Faults by the sentence of the rule, each with its only finding. */
+/** Faults by the sentence of the rule, each in a text with exactly one finding. */
 const faults: readonly (readonly [rule: string, text: string, finding: string | RegExp])[] = [
   ['an empty file', '', /^1: The file is empty: begin it with hubtest: v1/],
   ['a file of comments', '# none\n', /^1: The file is empty/],
@@ -562,14 +562,14 @@ describe('a finding', () => {
     });
   });
 
-  test('of several, each is told, in the order of lines', async () => {
+  test('of several, each is reported, in the order of lines', async () => {
     const text = withSteps('advance: 0s', 'at: 2026-02-30T07:00', 'set: {a.b: on}');
     expect((await findingsIn(text)).map((each) => each.split(':')[0])).toEqual(['5', '6']);
     const three = withSteps('advance: x', 'at: y', 'foo: {a.b: on}');
     expect((await findingsIn(three)).map((each) => each.split(':')[0])).toEqual(['5', '6', '7']);
   });
 
-  test('has no character by which a text could change the terminal', async () => {
+  test('has no character with which a text could control the terminal', async () => {
     const [found] = await findingsIn(
       'hubtest: v1\n"\\e[2Jx": 1\ntests: [{name: a, steps: [expect: {only: true}]}]\n',
     );

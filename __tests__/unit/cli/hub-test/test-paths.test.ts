@@ -52,7 +52,7 @@ describe('findTests', () => {
     expect(inDirectory(found.resources)).toEqual(['home']);
   });
 
-  test('without a test the way out is told', async () => {
+  test('without a test the remedy is reported', async () => {
     await written('home/a.yaml');
     await expect(findTests([at('home')])).rejects.toThrow(
       `there is no test in ${at('home')}, nor in a folder tests beside it: write one into tests/NAME.hubtest.yaml`,
@@ -69,7 +69,7 @@ describe('testsInAppliedFolders', () => {
   const warningsOf = (tests: readonly string[], resources: readonly string[]) =>
     testsInAppliedFolders(tests.map(at), resources.map(at));
 
-  test('a test in a folder with resources is a warning with the way out', async () => {
+  test('a test in a folder with resources is a warning with a remedy', async () => {
     await written('home/a.yaml', 'home/rooms/t.hubtest.yaml');
     const [warning, ...others] = await warningsOf(['home/rooms/t.hubtest.yaml'], ['home/a.yaml']);
     expect(others).toEqual([]);
@@ -87,7 +87,7 @@ describe('testsInAppliedFolders', () => {
     expect(warnings[0]).toMatch(/^2 test files are in the folder/);
   });
 
-  test('a test beside the folder is none', async () => {
+  test('a test beside the folder causes none', async () => {
     await written('home/a.yaml', 'tests/t.hubtest.yaml');
     expect(await warningsOf(['tests/t.hubtest.yaml'], ['home/a.yaml'])).toEqual([]);
   });

@@ -27,7 +27,7 @@ describe('secondsOf', () => {
 });
 
 describe('localTime', () => {
-  test('each day of the calendar is one, with the second filled in', () => {
+  test('every day of the calendar is valid, with the second added', () => {
     expect(localTime('2028-02-29T23:59')).toBe('2028-02-29T23:59:00');
     expect(localTime('2026-02-29T23:59')).toBeUndefined();
     expect(localTime('2026-00-10T00:00')).toBeUndefined();
@@ -43,10 +43,10 @@ describe('instantOf', () => {
 });
 
 describe('regexProblem', () => {
-  test.each(['on|off', '^[a-z]+$', '(?i)on', '(?P<x>a)'])('%s is one', (regex) => {
+  test.each(['on|off', '^[a-z]+$', '(?i)on', '(?P<x>a)'])('%s has a problem', (regex) => {
     expect(regexProblem(regex)).toBeUndefined();
   });
-  test.each(['(', '[', '*', ''])('%j is none', (regex) => {
+  test.each(['(', '[', '*', ''])('%j has none', (regex) => {
     expect(regexProblem(regex)).toMatch(/^is /);
   });
 });
@@ -61,11 +61,11 @@ describe('intendedName', () => {
     ['delay', 'advance'],
     ['state', 'states'],
     ['service', 'action'],
-  ])('%s is meant to be %s', (unknown, name) => {
+  ])('%s is corrected to %s', (unknown, name) => {
     expect(intendedName(unknown, ['set', 'advance', 'states', 'action'])).toBe(name);
   });
 
-  test('a word that is like none is unknown', () => {
+  test('a word that resembles no name is unknown', () => {
     expect(intendedName('xyz', ['set', 'advance', 'at'])).toBeUndefined();
     expect(intendedName('constructor', ['set', 'at'])).toBeUndefined();
   });

@@ -20,9 +20,9 @@ afterEach(async () => {
 });
 
 describe('ConfigEntities', () => {
-  // Which of the two a view answers depends on the version of the hub and on the view.
+  // The status depends on the version of the hub and on the view.
   test.each([400, 404])(
-    'an object that the hub does not know, with status %d, is removed already',
+    'an object that the hub does not know, with status %d, counts as removed already',
     async (status) => {
       const unknown = json(status, { message: 'Resource not found' });
       hub.routes.set('DELETE /api/config/automation/config/porch', unknown);
@@ -32,7 +32,7 @@ describe('ConfigEntities', () => {
     },
   );
 
-  test('a request fails with the cause that the hub does not tell, while it cannot read its file', async () => {
+  test('while the hub cannot read its file, a request fails with the cause that the hub’s answer does not have', async () => {
     const failed = text(500, 'Server got itself in trouble');
     for (const method of ['GET', 'POST', 'DELETE'])
       hub.routes.set(`${method} /api/config/script/config/porch`, failed);
@@ -44,7 +44,7 @@ describe('ConfigEntities', () => {
     await expect(client.entities.read('script', 'porch')).rejects.toThrow(/no space left on device$/);
   });
 
-  test('a reload waits for the removal in flight, which it would undo in the registry', async () => {
+  test('a reload waits for a removal in flight, which the reload would undo in the registry', async () => {
     let answer = () => {};
     hub.routes.set('DELETE /api/config/automation/config/porch', (_request, response) => {
       answer = () => response.writeHead(200, { 'content-type': 'application/json' }).end('{"result":"ok"}');
@@ -62,7 +62,7 @@ describe('ConfigEntities', () => {
     expect(paths()).toContain('/api/services/automation/reload');
   });
 
-  test('a read after the writes waits for the one in flight', async () => {
+  test('a read after the writes waits for a write in flight', async () => {
     const path = '/api/config/automation/config/porch';
     let answer = () => {};
     hub.routes.set(`POST ${path}`, (_request, response) => {
@@ -94,7 +94,7 @@ describe('ConfigEntities', () => {
   test.each([
     ['a part of the API that is not loaded', text(404, '404: Not Found')],
     ['another complaint', json(400, { message: 'Message malformed' })],
-  ])('%s is no sign that the object is removed', async (_, answer) => {
+  ])('%s does not prove that the object is removed', async (_, answer) => {
     hub.routes.set('DELETE /api/config/automation/config/porch', answer);
     await expect(client.entities.remove('automation', 'porch')).rejects.toThrow(HubRejected);
   });

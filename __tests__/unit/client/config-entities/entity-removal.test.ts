@@ -2,12 +2,12 @@ import { EntityRemoval } from '../../../../operator/client/config-entities/entit
 import type { RegistryEntity } from '../../../../operator/client/connection/api-types';
 import { ManualClock } from '../../manual-clock';
 
-/** A hub whose file and registry can come apart, as the real one's do. */
+/** A hub whose file and registry can differ, as those of a real hub can. */
 class Hub {
   file = new Set<string>();
   registered = new Set<string>();
   readonly asked: string[] = [];
-  /** The entity that the next reload brings back. */
+  /** The entity that the next reload restores. */
   broughtBack: string | undefined;
 
   readonly entities = {
@@ -53,17 +53,17 @@ beforeEach(async () => {
   hub = new Hub();
   clock = new ManualClock();
   removal = new EntityRemoval(hub, clock);
-  await clock.advance(60_000); // the writes of the process before have landed
+  await clock.advance(60_000); // the writes of the previous process have arrived
 });
 
 describe('EntityRemoval', () => {
-  test('unregisters an entity whose DELETE was cut after the file was written', async () => {
+  test('unregisters an entity whose DELETE was interrupted after the file was written', async () => {
     hub.registered.add('a');
     await removal.remove('automation', 'a', options);
     expect(hub.leftovers).toEqual([]);
   });
 
-  test('unregisters an entity that a reload brought back which had read the file before the DELETE', async () => {
+  test('unregisters an entity that was restored by a reload which had read the file before the DELETE', async () => {
     hub.file.add('a');
     hub.broughtBack = 'a';
     await removal.remove('automation', 'a', options);
@@ -71,7 +71,7 @@ describe('EntityRemoval', () => {
     expect(hub.leftovers).toEqual([]);
   });
 
-  test('removes what a write that was cut put into the file after the DELETE', async () => {
+  test('removes an entry that an interrupted write put into the file after the DELETE', async () => {
     hub.entities.lastCutAt = clock.monotonic();
     const removed = removal.remove('automation', 'a', options);
     await clock.advance(100);
@@ -82,7 +82,7 @@ describe('EntityRemoval', () => {
     expect(hub.leftovers).toEqual([]);
   });
 
-  test('waits in the same way for a write of the process before this one', async () => {
+  test('waits in the same way for a write of the previous process', async () => {
     removal = new EntityRemoval(hub, clock);
     const removed = removal.remove('automation', 'a', options);
     await clock.advance(100);
@@ -92,7 +92,7 @@ describe('EntityRemoval', () => {
     expect(hub.leftovers).toEqual([]);
   });
 
-  test('does not wait when the file had the object, or no write was cut lately', async () => {
+  test('does not wait when the file had the object, or when no write was interrupted recently', async () => {
     await removal.remove('automation', 'absent', options);
     hub.entities.lastCutAt = clock.monotonic();
     hub.file.add('a');
@@ -100,7 +100,7 @@ describe('EntityRemoval', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('removes nothing more once the object belongs to a resource again', async () => {
+  test('removes nothing more when the object belongs to a resource again', async () => {
     hub.file.add('a');
     let shouldRemove = true;
     const removed = removal.remove('automation', 'a', { shouldRemove: () => shouldRemove, reload: true });
@@ -111,7 +111,7 @@ describe('EntityRemoval', () => {
     expect(hub.leftovers).toEqual(['a', 'a']);
   });
 
-  test('does not reload where reloads are off', async () => {
+  test('does not reload with autoReload: false', async () => {
     hub.file.add('a');
     await removal.remove('scene', 'a', { shouldRemove: () => true, reload: false });
     expect(hub.asked).not.toContain('reload');

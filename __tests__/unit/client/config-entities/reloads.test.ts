@@ -12,7 +12,7 @@ import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import fc from '../../../fast-check';
 
-/** The hub as the reloads see it, and what they did to it. */
+/** Makes a fake hub for reloads, and records the reloads. */
 function stage({ loaded = (): boolean => true, failures = [] as unknown[], takesMs = 0 } = {}) {
   const clock = new ManualClock();
   const calls: { component: string; at: number }[] = [];
@@ -127,7 +127,7 @@ describe('Reloads: many reloads', () => {
     expect(await third).toEqual(await second);
   });
 
-  test('wait for writes, but not for ever', async () => {
+  test('wait for writes, but with a limit', async () => {
     const { clock, calls, writing, reloads } = stage();
     const begin = clock.monotonic();
     writing.now = true;
@@ -138,7 +138,7 @@ describe('Reloads: many reloads', () => {
     expect(await result).toMatchObject({ ok: true, startedAt: begin + MAX_WAIT });
   });
 
-  test('are one after a burst whose writes have pauses, as long as more writes are known to come', async () => {
+  test('happen once after a burst whose writes have pauses, as long as more writes are announced', async () => {
     const { clock, calls, reloads } = stage();
     let left = 100;
     reloads.deferWhile(() => left > 0);
@@ -152,7 +152,7 @@ describe('Reloads: many reloads', () => {
     expect(new Set((await Promise.all(results)).map(({ reloadId }) => reloadId)).size).toBe(1);
   });
 
-  test('wait for writes that never come no longer than for others, each time', async () => {
+  test('wait for announced writes that never come no longer than for others, each time', async () => {
     const { clock, calls, reloads } = stage();
     reloads.deferWhile(() => true);
     const begin = clock.monotonic();
@@ -171,7 +171,7 @@ describe('Reloads: many reloads', () => {
     expect(calls.map((call) => call.component).sort()).toEqual(['automation', 'scene']);
   });
 
-  test('end as failed on close, under way or not', async () => {
+  test('end as failed on close, whether they are running or not', async () => {
     const { clock, reloads } = stage({ failures: [failed, failed, failed] });
     const inProgress = reloads.request('automation');
     await clock.advance(QUIET_PERIOD + 1);
@@ -183,7 +183,7 @@ describe('Reloads: many reloads', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('become rarer while writes go on and on, and are as soon as ever after that', async () => {
+  test('become less frequent while writes continue, and are as fast as before afterwards', async () => {
     const { clock, calls, writing, reloads } = stage();
     const begin = clock.monotonic();
     const ask = async (seconds: number) => {
@@ -205,7 +205,7 @@ describe('Reloads: many reloads', () => {
     expect(calls.at(-1)!.at - after).toBe(MAX_WAIT);
   });
 
-  test('serve each request by a reload that starts after it, soon, and no more often than needed', async () => {
+  test('answer each request by a reload that starts after it, soon, and no more often than needed', async () => {
     const gaps = fc.array(fc.integer({ min: 0, max: 4_000 }), { minLength: 1, maxLength: 30 });
     await fc.assert(
       fc.asyncProperty(gaps, fc.integer({ min: 0, max: 3_000 }), async (pauses, takesMs) => {

@@ -3,7 +3,7 @@ import { ManualClock, settle } from '../../manual-clock';
 
 let clock: ManualClock;
 let started: string[];
-/** Ends the task that is running. */
+/** Ends the running task. */
 let end: () => void;
 
 beforeEach(() => {
@@ -80,7 +80,7 @@ describe('SerialQueue', () => {
     expect(started).toEqual(['running', 'reload', 'queued']);
   });
 
-  test('starts nothing of run after close, settles nothing that was queued, and finishes what runNext is given', async () => {
+  test('starts no task of run after close, settles none that was queued, and finishes tasks given to runNext', async () => {
     const queue = new SerialQueue({ clock });
     const settled: string[] = [];
     const note = (name: string) => queue.run(task(name)).finally(() => settled.push(name));
@@ -99,7 +99,7 @@ describe('SerialQueue', () => {
     expect(await last).toBe('reload');
   });
 
-  test('fails what is queued with an error that concerns all, and goes on with what comes later', async () => {
+  test('fails queued tasks with an error that concerns all, and continues with later ones', async () => {
     const queue = new SerialQueue({ clock, failFast: (error) => (error as Error).message === 'gone' });
     const results = await Promise.allSettled([
       queue.run(() => Promise.reject(new Error('mine'))),

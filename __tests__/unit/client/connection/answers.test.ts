@@ -60,7 +60,7 @@ const registryAnswers = Object.fromEntries(
   }),
 ) as Readonly<Record<keyof RegistryCommands, unknown>>;
 
-/** The right answers to the commands, with every part that the operator relies on. */
+/** Valid answers to the commands, with every part that the operator uses. */
 const answers: Readonly<Record<keyof typeof results, unknown>> = {
   get_config: CONFIG,
   analytics: { preferences: {} },
@@ -125,7 +125,7 @@ const FORM = {
   data_schema: [{ ...field, schema: [field] }],
   errors: { [NAME]: NAME },
 };
-/** Lists that may be objects as well. */
+/** Fields that may be a list or an object. */
 const LIST_OR_OBJECT: ReadonlySet<string> = new Set(['data_schema', 'menu_options']);
 
 const collectionChanges = Object.fromEntries(
@@ -150,7 +150,7 @@ const events = {
   service_registered: { domain: NAME, service: NAME },
 } as const;
 
-/** The value with each of its parts, and itself, replaced by one of another type. */
+/** Yields the value with itself or one of its parts replaced by a value of another type. */
 function* wrongForms(value: unknown): Generator<unknown> {
   if (typeof value === 'boolean') return;
   yield typeof value === 'object' && !Array.isArray(value) ? [] : {};
@@ -234,7 +234,7 @@ describe('an answer over HTTP of another form', () => {
     ]),
   ];
 
-  test.each(calls)('%s, right: %j', async (request, right, call) => {
+  test.each(calls)('%s, valid: %j', async (request, right, call) => {
     for (const answer of [null, 1, ...wrongForms(right)]) {
       hub.routes.set(request, json(200, answer));
       expect([answer, await failureOf(call(client))]).toEqual([answer, expect.any(HubFailed)]);
@@ -269,7 +269,7 @@ describe('an answer over HTTP of another form', () => {
   });
 });
 
-describe('a message of a subscription of another form is not passed on, and says so in the log', () => {
+describe('a message of a subscription of another form is not passed on, and is logged', () => {
   async function expectOnly(
     right: unknown,
     subscribe: (listener: (message: unknown) => void) => Promise<unknown>,
@@ -285,7 +285,7 @@ describe('a message of a subscription of another form is not passed on, and says
     await until(() => seen.length > 0);
     expect(seen).toEqual([right]);
     expect(log.at('error')).toEqual([]);
-    expect(log.at('warn')).toEqual(['messages of hub are not used']); // one line a minute
+    expect(log.at('warn')).toEqual(['messages of hub are not used']); // one line per minute
     expect(hub.connects).toBe(1);
   }
 

@@ -22,7 +22,10 @@ async function restartHub(): Promise<void> {
   isDown = false;
 }
 
-/** Uses the rejected token every ten seconds, as hundreds of resources do; resolves with the number of failed logins. */
+/**
+ * Uses the rejected token every ten seconds, as hundreds of resources would. Resolves with the number of
+ * failed logins.
+ */
 async function failedLogins(milliseconds: number, restarts: (second: number) => boolean): Promise<number> {
   let failed = 0;
   for (let second = 0; second < milliseconds / 1_000; second += 10) {
@@ -51,7 +54,7 @@ describe('AuthBackoff', () => {
     expect(await failedLogins(24 * HOUR, () => false)).toBe(1);
   });
 
-  test('costs one more failed login for a restart of the hub', async () => {
+  test('costs one more failed login after a restart of the hub', async () => {
     expect(await failedLogins(HOUR, (second) => second >= 600 && second < 630)).toBe(2);
   });
 
@@ -86,7 +89,7 @@ describe('AuthBackoff', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('asks the hub nothing more once it is closed', () => {
+  test('sends no request to the hub after it was closed', () => {
     backoff.recordRejection(rejection);
     backoff.close();
     expect(clock.pendingTimers).toBe(0);

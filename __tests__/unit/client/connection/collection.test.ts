@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 
 describe('FollowedCollection', () => {
-  test('subscribes and fetches once for all who ask', async () => {
+  test('subscribes and fetches once for all callers', async () => {
     const states = collection();
     const answers = [states.get(), states.get()];
     await settle();
@@ -98,7 +98,7 @@ describe('FollowedCollection', () => {
     expect(fetches).toHaveLength(2);
   });
 
-  test('reads only the invalid key again if its source can', async () => {
+  test('reads only the invalid key again if its source supports that', async () => {
     const states = collection({ refreshes: true });
     await read(states);
     source.set('a', 2);
@@ -115,7 +115,7 @@ const texts = (count: number, length: number) =>
 const expectTooLarge = (error: unknown) => expect(error).toBeInstanceOf(HubTooLarge);
 
 describe('the lists that are kept of all hubs', () => {
-  test('are not touched while they fit: 300 hubs with 50 objects, one with 10,000', async () => {
+  test('are not affected while they fit: 300 hubs with 50 objects, one with 10,000', async () => {
     const kept = new KeptLists(40 * MEGABYTE);
     const small = Array.from({ length: 300 }, () => collection({ lists: listsOf(kept) }));
     source = texts(50, 500);
@@ -129,7 +129,7 @@ describe('the lists that are kept of all hubs', () => {
     expect(fetches).toHaveLength(before);
   });
 
-  test('are bounded: the largest list of the hub that has the most is dropped, and not read for a minute, then for longer', async () => {
+  test('are limited: the largest list of the hub with the most memory is dropped, and not read for a minute, then for longer', async () => {
     const clock = new ManualClock();
     const kept = new KeptLists(3 * MEGABYTE);
     const honest = collection({ lists: listsOf(kept, clock) });
@@ -164,7 +164,7 @@ describe('the lists that are kept of all hubs', () => {
     }
   });
 
-  test('give their memory back when the connection is closed, also what arrives afterwards', async () => {
+  test('release their memory when the connection is closed, including later messages', async () => {
     const kept = new KeptLists(MEGABYTE);
     const lists = listsOf(kept);
     const states = collection({ lists });
@@ -180,7 +180,7 @@ describe('the lists that are kept of all hubs', () => {
     expect(kept.weight).toBe(0);
   });
 
-  test('are weighed by their changes alone: a replaced entry counts once', async () => {
+  test('count by their changes: a replaced entry counts once', async () => {
     const weigh = jest.spyOn(Scale.prototype, 'entry');
     const kept = new KeptLists(MEGABYTE);
     const states = collection({ lists: listsOf(kept), refreshes: true });
@@ -203,7 +203,7 @@ describe('the lists that are kept of all hubs', () => {
     weigh.mockRestore();
   });
 
-  test('count what waits for an answer: changes, and keys to be read again', async () => {
+  test('include data that waits for an answer: changes, and keys to be read again', async () => {
     const kept = new KeptLists(MEGABYTE);
     const states = collection({ lists: listsOf(kept), refreshes: true });
     const state = states.get();
@@ -219,7 +219,7 @@ describe('the lists that are kept of all hubs', () => {
     expect(kept.weight).toBe(0);
   });
 
-  test('count the first of two answers while the second is awaited', async () => {
+  test('include the first of two answers while the second is awaited', async () => {
     const kept = new KeptLists(MEGABYTE);
     const connection = {
       lists: listsOf(kept),
@@ -241,7 +241,7 @@ describe('the lists that are kept of all hubs', () => {
     await expect(follow(2 * MEGABYTE)).rejects.toThrow(HubTooLarge);
   });
 
-  test('count what is kept of a list also while it is read again, and when this fails', async () => {
+  test('include the kept part of a list also while it is read again, and when this fails', async () => {
     const kept = new KeptLists(MEGABYTE);
     let fail: ((error: Error) => void) | undefined;
     const states = new FollowedCollection<string>(
@@ -273,7 +273,7 @@ describe('the lists that are kept of all hubs', () => {
   });
 });
 
-/** What a hub with these objects shows of them, of its areas, entries and components. */
+/** Returns the data that a hub with this many objects sends of them, of its areas, entries and components. */
 function shownBy(objects: number): unknown[] {
   const many = <T>(count: number, of: (index: number) => T): T[] =>
     Array.from({ length: count }, (_, index) => of(index));
@@ -325,7 +325,7 @@ function shownBy(objects: number): unknown[] {
   ];
 }
 
-test('honest hubs fit into a quarter of the heap that ships: 300 with 50 objects, or one with 10,000 automations', () => {
+test('normal hubs fit into a quarter of the shipped heap: 300 with 50 objects, or one with 10,000 automations', () => {
   const most = (shippedHeapLimit() * 2 ** 20) / 4;
   const weightOf = (objects: number) => {
     const scale = new Scale();
@@ -339,13 +339,13 @@ test('honest hubs fit into a quarter of the heap that ships: 300 with 50 objects
 });
 
 describe('Scale', () => {
-  /** Bytes per key and value that V8 takes at least, for each of the contents that take the most. */
+  /** Lower bound of the bytes per key and value in V8, for each of the contents that take the most. */
   test.each<[string, unknown, number]>([
     ['empty objects', Array.from({ length: 1_000 }, () => ({})), 64],
     ['objects whose keys differ', Array.from({ length: 1_000 }, (_, index) => ({ [index]: 'x' })), 205],
     ['one object with many keys', Object.fromEntries(texts(1_000, 1)), 85],
     ['texts with one wide character', Array.from({ length: 1_000 }, () => `${'x'.repeat(99)}\u1234`), 216],
-  ])('takes %s for what they are', (_, content, perItem) => {
+  ])('counts %s in full', (_, content, perItem) => {
     expect(new Scale().weigh(content)).toBeGreaterThanOrEqual(perItem * 1_000);
   });
 });

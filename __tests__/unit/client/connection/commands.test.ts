@@ -1,7 +1,10 @@
 import type { HubConnection } from '../../../../operator/client/connection/connection';
 import type { BackupConfig } from '../../../../operator/client/connection/api-types';
 
-/** Never called: the compiler is what checks it. An error that is expected and does not come is an error itself. */
+/**
+ * This function is never called: the compiler checks it. An expected error that does not occur is an error
+ * itself.
+ */
 async function compiles(connection: HubConnection): Promise<BackupConfig> {
   await connection.command('get_config');
   await connection.command('backup/config/update', { retention: { copies: 3, days: null } });

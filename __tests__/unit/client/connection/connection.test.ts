@@ -25,10 +25,10 @@ import { until } from '../../until';
 let hub: FakeHub;
 const opened: { close(): void }[] = [];
 
-/** No deadline passes by itself. */
+/** A clock with which no deadline passes. */
 const stopped = (): Clock => new ManualClock();
 
-/** Attempts to reconnect become due, and no deadline passes. */
+/** A clock with which attempts to reconnect become due, but no deadline passes. */
 function moving(): Clock {
   const clock = new ManualClock();
   opened.push({ close: letTimePass(clock) });
@@ -50,7 +50,10 @@ function open({
   return connection;
 }
 
-/** Resolves when the hub has answered a request, and so has accepted every connection that was opened before. */
+/**
+ * Resolves when the hub has answered a request, and therefore has accepted every connection that was opened
+ * before.
+ */
 async function roundTrip(): Promise<void> {
   await (await fetch(`${hub.url}/manifest.json`)).text();
 }
@@ -91,7 +94,7 @@ describe('HubConnection: opening', () => {
     ['a 403 that is no ban', 403, 200, HubUnreachable],
     ['a hub without WebSocket yet', 404, 200, HubUnreachable],
     ['a gateway without hub', 502, 502, HubUnreachable],
-  ])('tells %s', async (_what, upgrade, manifest, type) => {
+  ])('reports %s', async (_what, upgrade, manifest, type) => {
     hub.refuseUpgrade = upgrade;
     hub.routes.set('GET /manifest.json', text(manifest, ''));
     await expect(open().command('get_config')).rejects.toThrow(type);
@@ -139,7 +142,7 @@ describe('HubConnection: commands', () => {
     expect(failure).toMatchObject({ message });
   });
 
-  test('that are rejected say whether they would have changed anything', async () => {
+  test('that are rejected report whether they would have changed anything', async () => {
     hub.onCommand = (command) => command.fail('unauthorized', 'Unauthorized');
     const connection = open();
     await expect(connection.command('config/entity_registry/list')).rejects.toMatchObject({
@@ -182,7 +185,7 @@ describe('HubConnection: commands', () => {
     await failure;
     expect(await connection.command('get_config')).toEqual(CONFIG);
     expect(hub.connects).toBe(1);
-    expect(clock.pendingTimers).toBe(1); // the heartbeat
+    expect(clock.pendingTimers).toBe(1); // only the timer of the heartbeat is left
   });
 
   test('that are in flight fail when the connection is lost or closed', async () => {
@@ -258,7 +261,7 @@ describe('HubConnection: subscriptions', () => {
     expect(hub.connects).toBe(2);
   });
 
-  test('are told that changes were missed when a list of the hub that was dropped may be read again', async () => {
+  test('are told that changes were missed when a dropped list of the hub may be read again', async () => {
     const clock = new ManualClock();
     const connection = open({ clock, keptLists: new KeptLists(1_000) });
     const told: string[] = [];
@@ -273,7 +276,7 @@ describe('HubConnection: subscriptions', () => {
     await clock.advance(1);
     expect(told).toEqual(['missed']);
     list.set(2_000);
-    await hub.close(); // the return is told instead
+    await hub.close(); // the listener is told of the return instead
     await until(() => !connection.connected);
     await clock.advance(120_000);
     expect(told).toEqual(['missed']);
@@ -282,7 +285,7 @@ describe('HubConnection: subscriptions', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('that are all rejected after a loss do not keep the return from being reported', async () => {
+  test('that are all rejected after a loss do not prevent that the return is reported', async () => {
     const connection = open({ clock: moving() });
     const told: string[] = [];
     connection.onReconnect(() => told.push('back'));
@@ -292,11 +295,11 @@ describe('HubConnection: subscriptions', () => {
     await until(() => told.length === 1);
   });
 
-  test('that a starting hub rejects are retried alone, after pauses that double, and silence no other one', async () => {
+  test('that a starting hub rejects are retried individually, after pauses that double, and suspend no other subscription', async () => {
     const clock = new ManualClock();
     const log = new RecordingLog();
     const connection = open({ clock, log });
-    /** How often a subscription was rejected, after which the next try is due. */
+    /** Counts the rejections of a subscription, after each of which the next attempt is due. */
     const rejections = () =>
       log.at('warn').filter((message) => message === 'failed to restore hub subscription').length;
     let returns = 0;
@@ -405,7 +408,7 @@ describe('a hub that sends messages without an end', () => {
       (id) => Array.from({ length: 5_000 }, () => ({ id, type: 'pong' })),
     ],
     ['messages of another form', (id) => Array.from({ length: 2_000 }, () => event(id))],
-  ])('is left: %s', async (_, floodOf) => {
+  ])('is given up: %s', async (_, floodOf) => {
     const warn = jest.spyOn(console, 'warn').mockImplementation();
     const log = new RecordingLog();
     const connection = open({ log });
@@ -424,7 +427,7 @@ describe('a hub that sends messages without an end', () => {
     warn.mockRestore();
   });
 
-  test('with messages of another form is left within an hour, also in a new connection; afterwards it may send as many again', async () => {
+  test('with messages of another form is given up within an hour, also on a new connection; afterwards it may send as many again', async () => {
     const clock = new ManualClock();
     const connection = open({ clock });
     await connection.subscribe('zone/subscribe', {}, () => undefined);
@@ -453,7 +456,7 @@ describe('a hub that sends messages without an end', () => {
     expect(connection.connected).toBe(true);
   });
 
-  test('with answers to nothing is a line in the log each minute, with their number', async () => {
+  test('with answers to no request causes one log line each minute, with their number', async () => {
     const warn = jest.spyOn(console, 'warn').mockImplementation();
     const log = new RecordingLog();
     const clock = new ManualClock();
@@ -478,7 +481,7 @@ describe('a hub that sends messages without an end', () => {
     warn.mockRestore();
   });
 
-  test('and large ones between small ones is read in the order of its messages', async () => {
+  test('with large ones between small ones is read in the order of its messages', async () => {
     const connection = open();
     const seen: number[] = [];
     await connection.subscribe('zone/subscribe', {}, (changes) => seen.push(changes.length));
@@ -492,7 +495,7 @@ describe('a hub that sends messages without an end', () => {
     await connection.command('get_config');
   });
 
-  test('or large ones is not read before its turn, and its next messages not before them', async () => {
+  test('with large ones is not read before its turn, and its next messages not before them', async () => {
     const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
     const connection = open();
     const seen: number[] = [];
@@ -510,7 +513,7 @@ describe('a hub that sends messages without an end', () => {
     add.mockRestore();
   });
 
-  test('a message that waits for its turn is not ended for others that arrive, and those are read at once where too much waits', async () => {
+  test('a message that waits for its turn is not dropped for others that arrive, and those are parsed immediately where too much waits', async () => {
     const add = jest.spyOn(Turns.prototype, 'add').mockImplementation();
     const room = jest
       .spyOn(Turns.prototype, 'mayWait')
@@ -532,7 +535,7 @@ describe('a hub that sends messages without an end', () => {
     for (const mock of [add, room]) mock.mockRestore();
   });
 
-  test('after a large message that was read at once, nothing more is read until the process has rested', async () => {
+  test('after a large message that was parsed immediately, nothing more is read until the process has paused', async () => {
     let endRest!: () => void;
     const mocks = [
       jest.spyOn(Turns.prototype, 'mayWait').mockReturnValue(false),
@@ -573,7 +576,7 @@ describe('a hub that sends messages without an end', () => {
     expect(connections.every(({ connected }) => connected)).toBe(true);
   });
 
-  test('a list of as many messages as a hub keeps is read', async () => {
+  test('a list with as many messages as a hub may have queued is read', async () => {
     const connection = open();
     const seen: unknown[] = [];
     await connection.subscribe('zone/subscribe', {}, (changes) => seen.push(changes));

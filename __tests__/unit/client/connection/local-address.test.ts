@@ -77,7 +77,7 @@ describe('rejectOwnAddresses', () => {
     ['POD_IP', ''],
     ['KUBERNETES_SERVICE_HOST', 'kubernetes.default'],
     ['SOMETHING', '10.0.0.9'],
-  ])('leaves %s=%s alone', (name, address) => {
+  ])('allows %s=%s', (name, address) => {
     rejectOwnAddresses({ [name]: address });
     expect(isLocalAddress(address)).toBe(false);
   });

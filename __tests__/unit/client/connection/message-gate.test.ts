@@ -5,7 +5,7 @@ import { until } from '../../until';
 
 const LARGE = 64 * 1024 + 1;
 
-/** A socket, and what a hub sends over it. */
+/** A socket, and the messages that a hub sends over it. */
 class Sent {
   readonly read: number[] = [];
   isPaused = false;
@@ -37,12 +37,12 @@ class Sent {
 }
 
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
-/** All that has waited anywhere has had its turn. */
+/** Resolves when all waiting texts have had their turn. */
 const idle = () => largeTexts.rested();
-/** Another text has its turn: the next one waits. */
+/** Starts the turn of another text, so that the next one has to wait. */
 const busy = () => largeTexts.add(() => undefined, LARGE);
 
-test('messages of any size are read in their order, once each, and the socket is read on', async () => {
+test('messages of any size are read in order, once each, and the socket continues to be read', async () => {
   const sizes = fc.array(fc.constantFrom(10, 10, LARGE, 1_048_576, 13 * 1024 * 1024), { maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(sizes, fc.array(fc.boolean(), { maxLength: 12 }), async (all, pauses) => {
@@ -63,7 +63,7 @@ test('messages of any size are read in their order, once each, and the socket is
   );
 });
 
-test('nothing of a closed connection is read, and the turns of others go on', async () => {
+test('nothing of a closed connection is read, and the turns of others continue', async () => {
   busy();
   const [closed, other] = [new Sent(), new Sent()];
   for (const socket of [closed, other]) for (const size of [LARGE, 10, LARGE]) socket.send(size);
@@ -74,7 +74,7 @@ test('nothing of a closed connection is read, and the turns of others go on', as
   expect(closed.read).toEqual([]);
 });
 
-test('after a message that ends the connection none is read', async () => {
+test('after a message that ends the connection no message is read', async () => {
   busy();
   const socket = new Sent();
   socket.refused = 1;

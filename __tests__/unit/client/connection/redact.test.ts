@@ -8,7 +8,10 @@ const randomText = (length: number): string => randomBytes(length).toString('bas
 const linesOf = (count: number, length: number): string =>
   Array.from({ length: count }, (_, i) => i.toString(36).padStart(length, 'q')).join('\n');
 
-/** What `redactor` does, in the simplest way: every run of characters that belongs to a form becomes `***`. */
+/**
+ * A simple implementation of `redactor`: every run of characters that belongs to a form of a value becomes
+ * `***`.
+ */
 function reference(values: readonly string[], text: string): string {
   const isMasked = new Array<boolean>(text.length).fill(false);
   const parts = values.flatMap((value) => [
@@ -59,11 +62,11 @@ describe('redactor', () => {
     ['not three characters', ['correct horse'], 'Got cor...', 'Got cor...'],
     ['URL-encoded', ['p@ss/wörd'], 'mysql://u:p%40ss%2Fw…', 'mysql://u:***…'],
     ['of a long line', ['abcdefghij'.repeat(1_000)], `'${'abcdefghij'.repeat(49)}abcdef...`, "'***..."],
-  ])('masks the beginning of a value where a text is cut: %s', (_what, secrets, given, expected) => {
+  ])('masks the beginning of a value where a text is truncated: %s', (_what, secrets, given, expected) => {
     expect(redactor(secrets)(given)).toBe(expected);
   });
 
-  test('leaves nothing of a value before a cut, however much of it is left', () => {
+  test('leaves nothing of a value before a truncation, however much of it remains', () => {
     const length = fc.integer({ min: 4, max: 200 });
     fc.assert(
       fc.property(
@@ -78,7 +81,7 @@ describe('redactor', () => {
     );
   });
 
-  test('masks what a simple search for each form masks', () => {
+  test('masks the same parts as a simple search for each form', () => {
     const word = fc.string({
       unit: fc.constantFrom('a', 'b', '"', '\\', ' ', '/', 'ö', '\n', '@', ':'),
       maxLength: 12,
@@ -109,7 +112,7 @@ describe('redactor', () => {
     ],
     ['one character, a million times', 'q'.repeat(MIB)],
     ['what every form writes in another way', '"ö\\/ \t'.repeat(150_000)],
-  ])('takes %s', (_what, value) => {
+  ])('handles %s', (_what, value) => {
     const redact = redactor([value, 'hunter2']);
     expect(redact('the password is hunter2, and no other')).toBe('the password is ***, and no other');
     expect(redact(`all of it: ${value.trim()}`)).toMatch(/^all of it: \*\*\*…?$/);
@@ -119,14 +122,14 @@ describe('redactor', () => {
     expect(redact('q'.repeat(100_000)).length).toBeLessThanOrEqual(100_000);
   });
 
-  test('takes 20 values of 1 MiB and 10,000 short ones', () => {
+  test('handles 20 values of 1 MiB and 10,000 short ones', () => {
     const long = randomBytes(MIB / 2).toString('hex');
     const short = Array.from({ length: 10_000 }, () => randomText(12));
     const redact = redactor([...Array.from({ length: 20 }, (_, i) => `${i}${long}`), ...short]);
     expect(redact(`${short[9_999]} and 19${long}`)).toBe('*** and ***…');
   });
 
-  test('shows nothing of a text that costs too much: it is made of the beginnings of many secrets', () => {
+  test('shows nothing of a text that costs too much, because it consists of beginnings of many secrets', () => {
     const values = Array.from({ length: 3_000 }, (_, i) => `${'q'.repeat(i + 4)}z`);
     expect(redactor(values)('q'.repeat(100_000))).toBe('***');
   });
@@ -142,7 +145,7 @@ describe('redactor', () => {
     },
   );
 
-  test('leaves nothing of a value at the end of what is looked at, wherever it begins', () => {
+  test('leaves nothing of a value at the end of the examined text, wherever it begins', () => {
     const value = randomText(40);
     const redact = redactor([value]);
     for (let from = 2 ** 18 - 60; from < 2 ** 18; from++) {
@@ -151,7 +154,7 @@ describe('redactor', () => {
     }
   });
 
-  test('shows nothing of a text when the masking itself fails, and fails in each text', () => {
+  test('shows nothing of a text when the masking itself fails, and fails for each text', () => {
     const broken = {
       trim: () => {
         throw new Error('hunter2');
@@ -172,7 +175,7 @@ describe('redactor', () => {
     );
   });
 
-  test('masks any line of text, also one that is no valid Unicode', () => {
+  test('masks any line of text, even one that is not valid Unicode', () => {
     const text = fc
       .array(fc.integer({ min: 0, max: 0xffff }), { minLength: 4 })
       .map((units) => String.fromCharCode(...units))
@@ -186,7 +189,7 @@ describe('redactor', () => {
 });
 
 describe('RememberedSecrets', () => {
-  test('masks the values of now and those of before', () => {
+  test('masks current and former values', () => {
     const remembered = new RememberedSecrets(1_000_000);
     remembered.remember(['first value', 'kept value']);
     remembered.remember(['second value', 'kept value']);
@@ -204,7 +207,7 @@ describe('RememberedSecrets', () => {
     expect(remembered.size).toBeLessThan(256 * 1_024);
   });
 
-  test('takes bounded memory for former values of any number, of which the oldest are forgotten', () => {
+  test('takes limited memory for any number of former values, of which the oldest are forgotten', () => {
     const remembered = new RememberedSecrets(64 * 1_024);
     for (let i = 0; i < 20_000; i++) remembered.remember([`value ${i} of many`]);
     expect(remembered.size).toBeLessThan(512 * 1_024);
@@ -213,7 +216,7 @@ describe('RememberedSecrets', () => {
     expect(remembered.redact('value 3 of many')).toBe('value 3 of many');
   });
 
-  test('masks the values of now that take more than is kept of former ones', () => {
+  test('masks current values that take more memory than is kept for former ones', () => {
     const remembered = new RememberedSecrets(1_024);
     const now = linesOf(10_000, 12);
     remembered.remember(['the first one']);
@@ -223,7 +226,7 @@ describe('RememberedSecrets', () => {
   });
 });
 
-test('a value is masked in its texts, keys and numbers, and keeps its form', () => {
+test('a value is masked in its texts, keys and numbers, and keeps its structure', () => {
   const redact = redactor(['2700', 'hunter2']);
   expect(redactValue({ kelvin: 2700, list: [27001, null, true], hunter2: 'my hunter2' }, redact)).toEqual({
     kelvin: '***',

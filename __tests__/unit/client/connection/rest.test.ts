@@ -21,7 +21,7 @@ function open(options: Partial<RestClientOptions> = {}): RestClient {
   const rest = new RestClient({
     url: hub.url,
     token: 'good-token',
-    clock: new ManualClock(), // no deadline passes by itself
+    clock: new ManualClock(), // no deadline passes with this clock
     redact: (t) => t,
     ...options,
   });
@@ -82,7 +82,7 @@ describe('RestClient with an answer', () => {
     ['post', 'write'],
     ['delete', 'write'],
   ] as const)(
-    'a rejection says whether the request would have changed anything (%s)',
+    'a rejection reports whether the request would have changed anything (%s)',
     async (method, type) => {
       hub.routes.set(`${method.toUpperCase()} /api/x`, json(404, { message: 'Resource not found' }));
       await expect(open()[method]('/api/x')).rejects.toMatchObject({ name: 'NotFound', requestType: type });
@@ -98,7 +98,7 @@ describe('RestClient with an answer', () => {
     expect(await open().postForm('/auth/revoke', { token: 'x' })).toBeUndefined();
   });
 
-  test('an answer tells how far the clock of the hub is ahead', async () => {
+  test('an answer shows how far the clock of the hub is ahead', async () => {
     const clock = new ManualClock();
     const rest = open({ clock });
     expect(rest.clockOffset).toBeUndefined();
@@ -158,7 +158,7 @@ describe('RestClient without an answer', () => {
     await expect(open().get('/api/config')).rejects.toThrow(HubUnreachable);
   });
 
-  test('is unreachable when the request is given up, for its reason', async () => {
+  test('is unreachable when the request is aborted, with the reason of the abort', async () => {
     const given = new AbortController();
     answerWith(() => given.abort(new Error('the hub is dead')));
     const { signal } = given;
@@ -180,7 +180,7 @@ describe('RestClient without an answer', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('is unreachable at once after close, also for what is under way', async () => {
+  test('is unreachable immediately after close, also for requests in flight', async () => {
     const rest = open({ clock: new ManualClock() });
     const asked = new Promise<void>((resolve) => answerWith(() => resolve()));
     const failure = expect(rest.get('/api/config')).rejects.toThrow(HubUnreachable);
@@ -262,7 +262,7 @@ describe('RestClient', () => {
     expect(hub.requests[0]?.remoteAddress).toContain('127.0.0.7');
   });
 
-  test('reuses its connection for calls after each other', async () => {
+  test('reuses its connection for consecutive calls', async () => {
     answerWith(json(200, {}));
     const ports = new Set<number | undefined>();
     const rest = open();

@@ -4,7 +4,7 @@ import type { HubConnection } from '../../../../operator/client/connection/conne
 import type { CallOptions, RestClient } from '../../../../operator/client/connection/rest';
 
 describe('ConfigEntryRegistry', () => {
-  test('a reload waits for a set-up of minutes, which the hub would cancel with the connection', async () => {
+  test('a reload waits for a set-up that takes minutes, which the hub would cancel if the connection ended', async () => {
     const timeouts: unknown[] = [];
     const rest = {
       writeTimeout: 30_000,

@@ -5,7 +5,7 @@ import { ManualClock } from '../../manual-clock';
 
 const STEP = { type: 'create_entry', flow_id: 'f' };
 
-/** A hub that answers a flow when the test says so, and other requests at once unless it is dead. */
+/** A hub that answers a flow when the test says so, and other requests immediately unless it is dead. */
 function aHub() {
   const clock = new ManualClock();
   const state = { isDead: false, checks: 0, timeout: 0 };

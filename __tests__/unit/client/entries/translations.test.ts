@@ -22,13 +22,13 @@ describe('Translations', () => {
   });
 
   test.each([new HubRejected('unknown_command', 'no'), new HubFailed('unknown_error')])(
-    'have no text if the hub cannot show it (%p): the result of a flow is recorded without it',
+    'have no text if the hub has none (%p): the result of a flow is recorded without it',
     async (error) => {
       expect(await textOf(() => Promise.reject(error))).toBeUndefined();
     },
   );
 
-  test('count among the lists that are kept: of a hub with too many there is no text, and they are not read again at once', async () => {
+  test('count among the lists that are kept: a hub that uses too much memory has no texts, and they are not read again immediately', async () => {
     const kept = new KeptLists(10_000);
     const command = jest.fn(async () => ({
       resources: { 'component.demo.config.error.invalid_auth': 'x'.repeat(10_000) },
@@ -40,7 +40,7 @@ describe('Translations', () => {
     expect([command.mock.calls.length, kept.weight]).toEqual([1, 0]);
   });
 
-  test('are asked for again when the hub did not respond', async () => {
+  test('are requested again when the hub did not respond', async () => {
     await expect(textOf(() => Promise.reject(new HubUnreachable('silent')))).rejects.toThrow('silent');
   });
 });

@@ -25,7 +25,7 @@ const lists = () => hub.commands.filter((message) => message.type === 'config/en
 
 beforeEach(async () => {
   hub = await FakeHub.start();
-  // The deadlines of this clock never pass, however slow the machine is.
+  // No deadline passes with this clock, however slow the machine is.
   const clock = new ManualClock();
   client = new HubClient({ url: hub.url, token: 'good-token', clock, log: silentLog });
   registry = client.entityRegistry;
@@ -51,15 +51,15 @@ afterEach(async () => {
   await hub.close();
 });
 
-/** The hub tells of a change; resolves once that has arrived. */
+/** Sends an event of a change. Resolves when the event has arrived. */
 async function tell(data: object): Promise<void> {
   const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
   for (const socket of hub.clients) socket.send(JSON.stringify({ id, type: 'event', event: { data } }));
-  await client.connection.command('get_config'); // answers come in order
+  await client.connection.command('get_config'); // answers arrive in order
 }
 
 describe('EntityRegistry', () => {
-  test('keeps only the picked fields of automations, scenes and scripts of a hub with 10,000 entities', async () => {
+  test('keeps only the needed fields of automations, scenes and scripts of a hub with 10,000 entities', async () => {
     const others = Array.from({ length: 10_000 }, (_, n) => ({
       entity_id: `sensor.s${n}`,
       unique_id: `s${n}`,
@@ -90,7 +90,7 @@ describe('EntityRegistry', () => {
     expect(read.map((message) => message['entity_ids'])).toEqual([['scene.porch']]);
   });
 
-  test('finds what is to be removed also while its list takes too much memory to be kept', async () => {
+  test('finds entities to be removed also when its list takes too much memory to be kept', async () => {
     const keptLists = new KeptLists(100);
     const clock = new ManualClock();
     const connection = new HubConnection({
@@ -111,7 +111,7 @@ describe('EntityRegistry', () => {
       undefined,
       'scene.porch',
     ]);
-    expect(lists() - before).toBe(1); // all have one
+    expect(lists() - before).toBe(1); // all share one list
     hub.routes.set('GET /api/config/automation/config/porch', json(404, { message: 'Resource not found' }));
     const tracker = new OwnReloadTracker(clock);
     await new ConfigEntities(client.rest, connection, small, tracker, clock).removeRegistration(
@@ -126,7 +126,7 @@ describe('EntityRegistry', () => {
     connection.close();
   });
 
-  test('finds by kind and id, with one list for all who ask', async () => {
+  test('finds by kind and id, with one list for all callers', async () => {
     const found = await Promise.all([
       registry.find('automation', 'porch'),
       registry.find('scene', 'porch'),
@@ -140,7 +140,7 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  test('reads again only what the hub has told to have changed', async () => {
+  test('reads again only entries that the hub has reported as changed', async () => {
     await registry.find('script', 'porch');
     const script = { entity_id: 'script.porch', unique_id: 'porch', platform: 'script', disabled_by: null };
     entities.push(script);
@@ -162,7 +162,7 @@ describe('EntityRegistry', () => {
     expect(lists()).toBe(1);
   });
 
-  test('tells of those that were removed, renamed, disabled or enabled', async () => {
+  test('reports entities that were removed, renamed, disabled or enabled', async () => {
     const told: string[] = [];
     registry.onChange((kind, id) => told.push(`${kind} ${id}`));
     await registry.find('scene', 'porch');
@@ -175,7 +175,7 @@ describe('EntityRegistry', () => {
     expect(told).toEqual(['scene porch', 'automation porch']);
   });
 
-  test('waits for a list that is under way', async () => {
+  test('waits for a list in flight', async () => {
     const works = hub.onCommand;
     const asked = new Promise<() => void>((resolve) => {
       hub.onCommand = (command) => {

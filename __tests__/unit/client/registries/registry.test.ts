@@ -5,13 +5,16 @@ import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/clie
 import { Registry } from '../../../../operator/client/registries/registry';
 import { listsOf } from '../kept';
 
-/** A floor registry that answers as the hub does: the event of a change comes before the answer to its command. */
+/**
+ * A floor registry that answers as the hub does: the event of a change comes before the answer to its
+ * command.
+ */
 class FakeRegistry {
   readonly floors = new Map<string, RegistryRecord>();
   lists = 0;
   /** Called in the hub between the event of a write and its answer. */
   interfere: () => void = () => undefined;
-  /** Holds up creations: they get no answer, and are carried out before the next list. */
+  /** Delays creations: they get no answer, and are carried out before the next list. */
   isLate = false;
   private readonly late: RegistryRecord[] = [];
   reconnected!: () => void;
@@ -81,7 +84,7 @@ beforeEach(() => {
 const names = async () => [...(await registry.entries()).keys()].sort();
 
 describe('Registry', () => {
-  test('it is read once, and own writes of any number are known without reading it again', async () => {
+  test('is read once, and own writes of any number are known without reading it again', async () => {
     await registry.entries();
     await Promise.all(['A', 'B', 'C'].map((name) => registry.create({ name })));
     await registry.update('a', { level: 3 });
@@ -116,7 +119,7 @@ describe('Registry', () => {
     expect(changes).toBe(0);
   });
 
-  test('a write without an answer has the registry read again: it may have been carried out', async () => {
+  test('a write without an answer makes it read the registry again, since the write may have been carried out', async () => {
     await registry.entries();
     hub.interfere = () => {
       throw new HubUnreachable('the connection to the hub was lost');
@@ -126,14 +129,14 @@ describe('Registry', () => {
     expect(changes).toBe(1);
   });
 
-  test('a write that the hub carries out after its time limit is among the entries that are read next', async () => {
+  test('a write that the hub carries out after its time limit is among the entries of the next read', async () => {
     await registry.entries();
     hub.isLate = true;
     await expect(registry.create({ name: 'A' })).rejects.toThrow(HubUnreachable);
     expect(await names()).toEqual(['a']);
   });
 
-  test('changes without an end while a command is in flight are not kept: it is read again', async () => {
+  test('an endless series of changes during a command is not kept, and the registry is read again', async () => {
     await registry.entries();
     hub.interfere = () => {
       for (let index = 0; index < 3_000; index++)
@@ -144,7 +147,7 @@ describe('Registry', () => {
     expect(await names()).toHaveLength(3_001);
   });
 
-  test('after a lost connection it is read again and reported as changed', async () => {
+  test('after a lost connection the registry is read again and reported as changed', async () => {
     await registry.entries();
     hub.floors.set('new', { name: 'New', floor_id: 'new' });
     hub.reconnected();
@@ -152,12 +155,12 @@ describe('Registry', () => {
     expect(await names()).toEqual(['new']);
   });
 
-  test('after changes that were missed it is reported as changed', () => {
+  test('after missed changes the registry is reported as changed', () => {
     hub.missChanges();
     expect(changes).toBe(1);
   });
 
-  test('of zones it has the id of a record in zone_id, and follows the stream of the collection', async () => {
+  test('of zones has the id of a record in zone_id, and follows the stream of the collection', async () => {
     let tell!: (changes: CollectionChanges) => void;
     const sent: unknown[] = [];
     const zones = new Map<string, RegistryRecord>([['work', { id: 'work', name: 'Work' }]]);

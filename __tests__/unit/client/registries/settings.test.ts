@@ -20,7 +20,7 @@ const anEntity = (id: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** The numbers of ids in the commands that read entities. */
+/** Returns the number of ids in each command that reads entities. */
 const reads = () =>
   hub.commands
     .filter(({ type }) => type === 'config/entity_registry/get_entries')
@@ -47,7 +47,7 @@ afterEach(async () => {
   await hub.close();
 });
 
-/** The hub tells of changes; resolves once they have arrived. */
+/** Sends events of changes. Resolves when the events have arrived. */
 async function tell(all: readonly object[]): Promise<void> {
   const { id } = hub.commands.find((message) => message.type === 'subscribe_events') ?? {};
   for (const data of all)
@@ -56,7 +56,7 @@ async function tell(all: readonly object[]): Promise<void> {
 }
 
 describe('own changes', () => {
-  test('are not announced, and those of another client are, also meanwhile', async () => {
+  test('are not announced; those of another client are, also during own changes', async () => {
     entities = [anEntity('1'), anEntity('2')];
     const { settings } = client;
     let announced = 0;
@@ -86,7 +86,7 @@ describe('own changes', () => {
 });
 
 describe('EntitySettings', () => {
-  test('a storm of events is read in parts, and nothing else is', async () => {
+  test('a storm of events causes reads in parts, and no others', async () => {
     entities = Array.from({ length: 1_200 }, (_, n) => anEntity(String(n)));
     await client.settings.entity.entries();
     expect(reads()).toEqual([500, 500, 200]);
@@ -109,7 +109,7 @@ describe('EntitySettings', () => {
     expect(reads()).toEqual([1]);
   });
 
-  test('an entity with values that its integration made up hides no other one', async () => {
+  test('an entity with values that its integration invented hides no other one', async () => {
     entities.push(
       anEntity('2', { unique_id: 7, original_name: 8, translation_key: [], original_device_class: {} }),
       anEntity('3', { unique_id: ['a', 1] }),
@@ -134,7 +134,7 @@ describe('EntitySettings', () => {
     ]);
   });
 
-  test('a setting among options goes with those that the hub had, and the last one leaves none', async () => {
+  test('a setting among options is sent with the hub’s others, and removing the last one leaves none', async () => {
     entities = [
       anEntity('1', { options: { sensor: { unit_of_measurement: '°F', of_others: [1] } } }),
       anEntity('2', { options: { conversation: { should_expose: true } } }),
@@ -151,7 +151,7 @@ describe('EntitySettings', () => {
 });
 
 describe('DeviceSettings', () => {
-  test('a device with values that its integration made up hides no other one', async () => {
+  test('a device with values that its integration invented hides no other one', async () => {
     devices = [
       {
         id: 'd1',

@@ -34,7 +34,7 @@ describe('removeTemporaryUsers', () => {
   }
   const deletion = ['config/auth/delete', { user_id: 'temporary' }];
 
-  test('gives the person to the owner with the device trackers, which the hub resets when they are left out', async () => {
+  test('assigns the person to the owner together with the device trackers, which the hub resets when they are left out', async () => {
     expect(await sentFor([theirs])).toEqual([
       ['person/update', { person_id: 'ada', user_id: 'me', device_trackers: ['device_tracker.phone'] }],
       deletion,
@@ -44,7 +44,7 @@ describe('removeTemporaryUsers', () => {
   test.each([
     ['of the temporary user', { id: 'me' }],
     ['of the one who would give way to it', { id: 'me', is_owner: false }],
-  ])('deletes no user while the hub does not say who is the person %s', async (_, me) => {
+  ])('deletes no user while the hub does not report who is the person %s', async (_, me) => {
     const sent: unknown[] = [];
     const notLoaded = new HubRejected('unknown_command', 'Unknown command.', 'read');
     await expect(sentFor(notLoaded, sent, me)).rejects.toBe(notLoaded);

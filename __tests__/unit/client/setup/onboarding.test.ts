@@ -5,7 +5,7 @@ import { tokenId } from '../../../../operator/client/setup/tokens';
 import { type Answer, FakeHub, json, text } from '../fake-hub';
 import { ManualClock } from '../../manual-clock';
 
-// The way through is shown with a real hub (integration); here is what that one cannot be brought to.
+// Cases that a real hub cannot be made to show. Integration tests cover the normal onboarding.
 
 const credentials = { username: 'owner', password: 'correct horse' };
 let hub: FakeHub;

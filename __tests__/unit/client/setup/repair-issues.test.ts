@@ -2,7 +2,7 @@ import type { HubConnection } from '../../../../operator/client/connection/conne
 import { RepairIssues } from '../../../../operator/client/setup/repair-issues';
 import { listsOf } from '../kept';
 
-test('a platform that its integration does not set up is named, if it is asked for', async () => {
+test('a platform that its integration does not set up is named, if requested', async () => {
   const issues = ['sensor_template', 'light_gone'].map((name) => ({
     domain: 'homeassistant',
     issue_id: `platform_integration_no_support_${name}`,

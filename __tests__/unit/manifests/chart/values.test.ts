@@ -19,7 +19,7 @@ describe('chartValues', () => {
     });
   });
 
-  test('settings that the Deployment sets itself, or that are for tests, are no values', () => {
+  test('settings that the Deployment sets itself, or that are for tests, are not values', () => {
     const { schema } = chartValues(defaultSettings).find(({ path }) => path === 'settings')!;
     const names = Object.keys(schema.properties!);
     expect(names).toEqual(expect.arrayContaining(['LOG_LEVEL', 'WORKERS', 'CODE_HOST_URL']));

@@ -17,20 +17,23 @@ describe('hub test --record', () => {
     ['--coverage', '--record and --coverage exclude each other'],
     ['--min-coverage 5', '--record and --min-coverage exclude each other'],
     ['--junit r.xml', '--record and --junit exclude each other'],
-  ])('has no %s', async (option, message) => {
+  ])('does not allow %s', async (option, message) => {
     const { code, stderr } = await new CommandLine().run(`test - --record 7d ${option}`);
     expect(stderr).toBe(`error: ${message}: a history has no cases\n`);
     expect(code).toBe(2);
   });
 
-  test.each(['--leave-out sensor.a', '--context a', '--kubeconfig a'])('alone has %s', async (option) => {
-    const { code, stderr } = await new CommandLine().run(`test - ${option}`);
-    const [name] = option.split(' ');
-    expect(stderr).toBe(
-      `error: ${name} is for the history of a hub, and tests need none: add --record, such as --record 7d, or leave it out\n`,
-    );
-    expect(code).toBe(2);
-  });
+  test.each(['--leave-out sensor.a', '--context a', '--kubeconfig a'])(
+    'is required for %s',
+    async (option) => {
+      const { code, stderr } = await new CommandLine().run(`test - ${option}`);
+      const [name] = option.split(' ');
+      expect(stderr).toBe(
+        `error: ${name} is for the history of a hub, and tests need none: add --record, such as --record 7d, or leave it out\n`,
+      );
+      expect(code).toBe(2);
+    },
+  );
 
   test('refuses a file of tests', async () => {
     const { code, stderr } = await new CommandLine().run('test home tests/a.hubtest.yaml --record 7d');

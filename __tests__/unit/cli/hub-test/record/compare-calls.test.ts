@@ -3,7 +3,7 @@ import type { SeenCall } from '../../../../../cli/test/protocol';
 
 const START = Date.UTC(2026, 10, 2, 18);
 
-/** A call so many seconds after the start. */
+/** Returns a call at this many seconds after the start. */
 const call = (seconds: number, more: Partial<SeenCall> = {}): SeenCall => ({
   at: new Date(START + seconds * 1_000).toISOString(),
   action: 'light.turn_on',
@@ -14,13 +14,13 @@ const call = (seconds: number, more: Partial<SeenCall> = {}): SeenCall => ({
 });
 
 describe('the difference of calls', () => {
-  test('of the same calls is none, in another order as well', () => {
+  test('of equal calls is empty, also in another order', () => {
     const calls = [call(0, { data: { a: 1, b: [2] } }), call(0, { entities: ['light.b'] }), call(5)];
     const others = [call(5), call(0, { entities: ['light.b'] }), call(0, { data: { b: [2], a: 1 } })];
     expect(compareCalls(calls, others)).toEqual({ differences: [], changed: [] });
   });
 
-  test('does not count a delay of chance of a second', () => {
+  test('ignores a random delay of up to a second', () => {
     expect(compareCalls([call(0), call(10)], [call(1), call(9.1)]).differences).toEqual([]);
     expect(compareCalls([call(0)], [call(1.1)]).differences).toMatchObject([{ anotherTime: 1 }]);
   });
@@ -74,7 +74,7 @@ describe('the difference of calls', () => {
     expect(compareCalls([unknown], [call(0, { by: null })]).differences).toEqual([]);
   });
 
-  test('of more calls than a function takes arguments', () => {
+  test('can have more calls than a function can take arguments', () => {
     const calls = Array.from({ length: 200_000 }, (_, index) => call(index * 5));
     const { differences, changed } = compareCalls(calls, []);
     expect(differences).toMatchObject([{ before: 200_000, after: 0 }]);

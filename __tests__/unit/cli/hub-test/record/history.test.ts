@@ -19,12 +19,15 @@ const row = (hoursBefore: number, state: string | null, attributes = {}): Row =>
   last_updated: new Date(UNTIL - hoursBefore * HOUR).toISOString(),
 });
 
-/** A hub with these states, which answers as the integration `history` does: with the last state before the period. */
+/**
+ * A hub with these states, which answers like the integration `history`: it includes the last state before
+ * the period.
+ */
 class Recorder {
   readonly asked: string[] = [];
-  /** Milliseconds of the longest period that it answers. */
+  /** Length of the longest period that the hub answers, in milliseconds. */
   longest = Infinity;
-  /** Milliseconds since 1970: older states are gone. */
+  /** Milliseconds since 1970; older states are purged. */
   purgedBefore = -Infinity;
 
   constructor(private readonly states: Readonly<Record<string, readonly Row[]>>) {}
@@ -112,7 +115,7 @@ describe('the history', () => {
     expect(without).toEqual(['light.none']);
   });
 
-  test('is asked for by day, the newest first, and by entity', async () => {
+  test('is requested by day, the newest first, and by entity', async () => {
     const recorder = new Recorder({ 'a.a': [row(1_000, 'on')], 'b.b': [row(1_000, 'on')] });
     await read(recorder, ['a.a', 'b.b'], 36 * HOUR);
     const iso = (before: number) => encodeURIComponent(new Date(UNTIL - before * HOUR).toISOString());
@@ -149,7 +152,7 @@ describe('the history', () => {
     });
   });
 
-  test('that is too large for one answer is asked for in parts', async () => {
+  test('that is too large for one answer is requested in parts', async () => {
     const rows = Array.from({ length: 48 }, (_, index) => row(24.25 - index / 2, String(index)));
     const recorder = new Recorder({ 'a.a': rows });
     recorder.longest = 5 * HOUR;
@@ -159,7 +162,7 @@ describe('the history', () => {
     expect(after).toEqual([0, 0.25 * HOUR, ...Array.from({ length: 46 }, () => 0.5 * HOUR)]);
   });
 
-  test('of a minute that is too large is an error of the hub', async () => {
+  test('of one minute that is too large is an error of the hub', async () => {
     const recorder = new Recorder({ 'a.a': [row(1, 'on')] });
     recorder.longest = 0;
     await expect(read(recorder, ['a.a'], DAY)).rejects.toThrow(HubUnreachable);
@@ -177,10 +180,10 @@ describe('the history', () => {
     expect(MOST_BYTES).toBe(50_000_000);
   });
 
-  test('names no more entities than it takes', async () => {
+  test('lists no more entities than one line can hold', async () => {
     const of = (size: number) => [row(150, 'on', { text: 'x'.repeat(size) })];
     const recorder = new Recorder({ 'a.a': of(3_000_000), 'b.b': of(4_000_000), 'c.c': of(2_000_000) });
-    // Each day has the last state of the one before: 9 MB, until the limit is reached.
+    // Each day includes the last state of the previous one: 9 MB, until the limit is reached.
     await expect(read(recorder, ['a.a', 'b.b', 'c.c'])).rejects.toThrow(
       / is about 6[0-9]\.\d MB, .* --leave-out b\.b \(2\d\.\d MB\), /,
     );

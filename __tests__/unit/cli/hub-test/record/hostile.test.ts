@@ -7,7 +7,7 @@ import { type Answer, CONFIG, FakeHub, json, text } from '../../../client/fake-h
 import { ManualClock } from '../../../manual-clock';
 import { until } from '../../../until';
 
-// A hub that is broken, or whose owner is not the one of this machine.
+// A hub that is broken, or whose owner is hostile to the user of this machine.
 
 const HOUR = 3_600_000;
 const UNTIL = Date.UTC(2026, 10, 28, 3);
@@ -30,7 +30,7 @@ afterEach(async () => {
 const read = (signal = new AbortController().signal) =>
   readHistory(rest, { entities: [ENTITY], until: UNTIL, period: HOUR, signal, progress: () => undefined });
 
-/** The error with which the history of one hour ends, when the hub gives this answer. */
+/** Returns the error of reading one hour of history when the hub gives this answer. */
 function faultOf(answer: Answer): Promise<string> {
   hub.routes.set(`GET ${PATH}`, answer);
   return read().then(
@@ -45,7 +45,7 @@ const row = (minutes: number, state: unknown, more: object = {}) => ({
   ...more,
 });
 
-/** The states of the answer as they are played, with the minutes of each before the end. */
+/** Returns the states of the answer as they are played, each with the minutes before the end. */
 async function playedOf(rows: readonly object[]) {
   hub.routes.set(`GET ${PATH}`, json(200, [rows]));
   const { history, changes } = await read();
@@ -110,7 +110,7 @@ describe('an answer to the question for the history', () => {
     });
   });
 
-  test('may have states twice', async () => {
+  test('may repeat states', async () => {
     const rows = [row(-30, 'a'), row(-30, 'a'), row(-20, 'unavailable'), row(-20, 'unknown'), row(-20, 'b')];
     expect((await playedOf(rows)).played.map(([, state]) => state)).toEqual([
       'a',
@@ -120,7 +120,7 @@ describe('an answer to the question for the history', () => {
     ]);
   });
 
-  test('that is too large is asked for in parts, and then given up', async () => {
+  test('that is too large is requested in parts, and then given up', async () => {
     const large: Answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(' '.repeat(MAX_ANSWER_SIZE + 1));

@@ -36,7 +36,10 @@ const call = {
   by: null,
 };
 
-/** Plays with a program of JavaScript in the place of Python. It writes the answers, and the request to a file. */
+/**
+ * Plays a history with a JavaScript program in place of Python, which prints the answers and writes the
+ * request to a file.
+ */
 async function played(answers: readonly object[]) {
   const program = join(directory, 'python');
   const lines = answers.map((each) => JSON.stringify(each)).join('\n');
@@ -127,7 +130,7 @@ describe('a history that is played', () => {
     ).rejects.toThrow('Home Assistant does not load configuration.yaml of the hub as it is: Invalid config');
   });
 
-  test('names the faults of a configuration that is loaded all the same', async () => {
+  test('lists the faults of a configuration that is loaded nevertheless', async () => {
     const faults = ['one', 'two'].map((message) => ({
       ...{ type: 'refused', entity: 'configuration', name: 'configuration.yaml', message },
     }));

@@ -73,7 +73,7 @@ describe('the report', () => {
     expect(shown).toHaveLength(5 + 12 + 1);
   });
 
-  test('names what is not compared, and the warnings of the files', () => {
+  test('lists the parts that are not compared, and the warnings of the files', () => {
     const refused = (entity: string) => ({ entity, name: entity, message: 'Unknown device' });
     const shown = lines({
       removed: ['automation.a'],
@@ -146,7 +146,7 @@ describe('the report', () => {
         entities: ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => `sensor.${each}`),
       },
       calls: { before: 742, after: 743 },
-      // 342 calls are the same on both sides.
+      // 342 calls are equal on both sides.
       differences: differences.map((each) => ({
         ...each,
         before: each.before + 342,

@@ -48,7 +48,7 @@ describe('the two sides', () => {
   });
   const { before, after, removed } = sidesOf(hub, inCluster, given);
 
-  test('are what the hub runs, and that with the definitions of the files', () => {
+  test('are the definitions that the hub runs, and the same with the definitions of the files', () => {
     expect(before.automations.map(({ id, alias }) => [id, alias])).toEqual([
       ['kept', 'K'],
       ['changed', 'C'],
@@ -68,12 +68,12 @@ describe('the two sides', () => {
     expect(after.hub).toEqual(before.hub);
   });
 
-  test('are off by the definition where there is a resource, else as in the hub', () => {
+  test('are off by the definition where a resource exists, else as in the hub', () => {
     expect(before.disabled).toEqual(['changed', 'by_hand']);
     expect(after.disabled).toEqual(['by_hand', 'new']);
   });
 
-  test('have the entity ids of the hub, for what they have', () => {
+  test('have the entity ids of the hub, where it has them', () => {
     expect(before.entityIds).toMatchObject({
       'automation.gone': 'gone',
       'script.renamed': 's',
@@ -88,7 +88,7 @@ describe('the two sides', () => {
     });
   });
 
-  test('have the configuration of the other one where there is none', () => {
+  test('take the configuration from the other side where one has none', () => {
     expect(after.configuration).toBe('sun:\n');
     const own = { configuration: 'tag:\n', files: { 'a.yaml': '' } };
     const sides = sidesOf(hub, inCluster, described(own));
@@ -98,7 +98,7 @@ describe('the two sides', () => {
     expect(sidesOf(hub, described(), described()).before).not.toHaveProperty('configuration');
   });
 
-  test('have the places of the hub, and those of the files in their places', () => {
+  test('have the areas of the hub, and those of the files in their place', () => {
     const places = { ...running().places, areas: [{ name: 'Hall ' }, { name: 'Attic' }] };
     const sides = sidesOf(
       running({ places }),
@@ -124,7 +124,7 @@ describe('blueprints', () => {
     },
   } as unknown as HubClient;
 
-  test('are expanded by the hub, other than those of which the home has a file', async () => {
+  test('are expanded by the hub, except those whose file is in the home', async () => {
     const given = home({
       automations: [use('a.yaml'), use('own.yaml'), use('bad.yaml'), { id: 'plain' }],
       scripts: { s: { use_blueprint: { path: 's.yaml' } } },
@@ -169,7 +169,7 @@ describe('the entities that a home reads', () => {
   ];
   const read = (parts: Partial<Home>) => entitiesReadBy([home(parts)], known);
 
-  test('are those of triggers, conditions and templates, not those that it acts on', () => {
+  test('are those of triggers, conditions and templates, not those on which actions operate', () => {
     const automation = {
       triggers: [
         { trigger: 'state', entity_id: ['sensor.a', 'sensor.gone'] },
@@ -200,7 +200,7 @@ describe('the entities that a home reads', () => {
     ]);
   });
 
-  test('are those of scripts, configuration and files, and of no scene', () => {
+  test('include those of scripts, configuration and files, and of no scene', () => {
     expect(
       read({
         scripts: { s: { sequence: [{ condition: 'state', entity_id: 'sensor.a' }] } },
@@ -211,7 +211,7 @@ describe('the entities that a home reads', () => {
     ).toEqual(['sensor.a', 'sensor.b', 'sensor.c']);
   });
 
-  test('are none of automations, scripts, scenes, zones and the sun', () => {
+  test('exclude automations, scripts, scenes, zones and the sun', () => {
     const names = ['automation.self', 'sun.sun', 'zone.home', 'script.s', 'scene.z'];
     expect(read({ automations: [{ triggers: [{ entity_id: names }] }] })).toEqual([]);
   });

@@ -58,7 +58,7 @@ describe('coerce', () => {
     ],
     ['a multi select', field({ type: 'multi_select', options: { a: 'A', b: 'B' } }), 'b', ['b']],
     ['a field without a description', field({}), '5', '5'],
-  ])('%s gets its type from the text %j', (_, shape, given, expected) => {
+  ])('%s is converted from the text %j', (_, shape, given, expected) => {
     expect(coerce(shape, text(given))).toEqual({ value: expected });
   });
 
@@ -76,7 +76,7 @@ describe('coerce', () => {
     ['a choice of a hub that shows no options', selector('select', { options: [] }), 'a', 'a'],
     ['a choice of such a list', field({ type: 'multi_select', options: [] }), ['a'], ['a']],
     ['a nullable string', field({ type: 'string', allow_none: true }), null, null],
-  ])('%s is taken from JSON', (_, shape, given, expected) => {
+  ])('%s is accepted as JSON', (_, shape, given, expected) => {
     expect(coerce(shape, json(given))).toEqual({ value: expected });
   });
 
@@ -86,14 +86,14 @@ describe('coerce', () => {
     ['a choice', selector('select', { options: ['a', 'b'] }), 'c', 'must be one of a, b'],
     ['a boolean', selector('boolean'), 'perhaps', 'must be boolean'],
     ['a duration', selector('duration'), 'long', 'must be object'],
-  ])('%s that does not fit is refused without its value', (_, shape, given, problem) => {
+  ])('%s that does not match is refused without showing its value', (_, shape, given, problem) => {
     expect(coerce(shape, text(given))).toEqual({ problem });
   });
 
   test.each([
     ['a large integer', selector('number'), text('12345678901234567890')],
     ['an infinite number', field({ type: 'float' }), text('Infinity')],
-  ])('%s would not arrive as it was written', (_, shape, given) => {
+  ])('%s would not arrive as written', (_, shape, given) => {
     expect(coerce(shape, given)).toEqual({ problem: 'must be a number that can be represented exactly' });
   });
 

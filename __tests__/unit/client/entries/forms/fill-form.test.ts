@@ -25,7 +25,7 @@ const FORM: readonly FormField[] = [
 ];
 
 describe('fillForm', () => {
-  test('answers by field and by section, what the hub suggests, and no field that has a default', () => {
+  test('uses answers for fields and sections, suggestions of the hub, and no field that has a default', () => {
     expect(fillForm(FORM, lookup(answer('host', 'a'), answer('more.tls', 'on')))).toEqual({
       data: { host: 'a', note: 'present', more: { tls: true } },
       uploads: [],
@@ -48,12 +48,12 @@ describe('fillForm', () => {
     expect(fillForm(FORM, lookup())).toEqual({ field: 'host', text: 'the form needs the field host' });
   });
 
-  test('a required field that is shown under a condition may stay empty', () => {
+  test('a required field that is shown only under a condition may stay empty', () => {
     const form = [{ name: 'x', type: 'string', required: true, visible: { field: 'y' } }];
     expect(fillForm(form, lookup())).toMatchObject({ data: {} });
   });
 
-  test('a value that does not fit is named with its place', () => {
+  test('a value that does not match is named with its place', () => {
     const form = [{ name: 'level', selector: { number: { min: 0 } } }];
     expect(fillForm(form, lookup(answer('level', 'high')))).toEqual({
       field: 'level',
@@ -72,7 +72,7 @@ describe('fillForm', () => {
     });
   });
 
-  test('required switches, constants and sections have the values that the UI sends unseen; others ask', () => {
+  test('required switches, constants and sections have the values that the UI sends without showing them; others need an answer', () => {
     const more: FormField = {
       name: 'more',
       type: 'expandable',
@@ -100,7 +100,7 @@ describe('fillForm', () => {
     expect(fillForm([number], lookup())).toMatchObject({ text: 'the form needs the field port' });
   });
 
-  test('a required choice in a closed section has its first value, as in the UI; one that a person sees asks', () => {
+  test('a required choice in a closed section has its first value, as in the UI; a visible one needs an answer', () => {
     const ca = { name: 'ca', required: true, selector: { select: { options: ['off', 'auto'] } } };
     const verify = { name: 'verify', required: true, type: 'select', options: [['no', 'No']] };
     const section = (expanded: boolean): FormField => ({
@@ -117,7 +117,7 @@ describe('fillForm', () => {
     expect(fillForm([verify as FormField], lookup())).toMatchObject({ field: 'verify' });
   });
 
-  test('a constant is sent as it is', () => {
+  test('a constant is sent unchanged', () => {
     const form = [
       { name: 'a', type: 'constant', value: 5 },
       { name: 'b', required: true, selector: { constant: { value: 'x' } } },
