@@ -1,7 +1,7 @@
 import type { Resource, ResourceMetadata } from '../../operator/kinds';
 import { deepFreeze } from '../../operator/runtime/deep-freeze';
 
-/** A resource as the API server answers with it, in namespace `home`, frozen. */
+/** Returns a frozen resource as the API server sends it, in the namespace `home`. */
 export function resource<Spec, Status = never>(
   name: string,
   spec: Spec,

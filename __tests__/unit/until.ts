@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Waits for what this process does by itself, such as reading from a socket. It counts turns of the event loop, not time: a
- * busy machine may stop the process for longer than any deadline, and then it has not had its chance yet.
+ * Waits for work that this process does itself, such as reading from a socket. It counts turns of the event
+ * loop instead of time, since a busy machine may stop the process for longer than any deadline.
  */
 export async function until(condition: () => boolean): Promise<void> {
   for (let turn = 0; !condition(); turn++) {

@@ -19,7 +19,7 @@ const refusal = (args: readonly string[], environment: Record<string, string> = 
 };
 
 describe('readSettings, settingsHelp', () => {
-  test('flags win over the environment, the environment over the defaults', () => {
+  test('flags take precedence over the environment, and the environment over the defaults', () => {
     expect(readSettings([], {}).workers).toBe(16);
     expect(readSettings([], { WORKERS: '8' }).workers).toBe(8);
     expect(readSettings(['--workers=4'], { WORKERS: '8' }).workers).toBe(4);
@@ -59,7 +59,7 @@ describe('readSettings, settingsHelp', () => {
   });
 
   test.each(['allow-local-hubs', 'freeze-cache', 'hub-url-annotation', 'hub-source-address'])(
-    '--%s is no setting: only the entry point of the sandbox gives it',
+    '--%s is not a setting: only the entry point of the sandbox passes it',
     (flag) => {
       expect(refusal([`--${flag}=true`], {})).toContain(`Unknown option '--${flag}'`);
       expect(settingsTable().map((row) => row.flag)).not.toContain(`--${flag}`);

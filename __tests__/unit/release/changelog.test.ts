@@ -19,7 +19,7 @@ describe('withSection', () => {
     expect(again.match(/^## /gm)).toHaveLength(2);
   });
 
-  test('ends with the changes of behaviour that were not released, also when the release is made again', () => {
+  test('ends with unreleased changes of behaviour, also when the release is made again', () => {
     const changes = '### Changes of behaviour\n\n- A claim stays.\n\n- A Secret is refused.';
     const first = withSection(
       `${title}\n## Unreleased\n\n${changes}\n\n## 0.9.0 (2026-11-01)\n\nOld.\n`,

@@ -11,7 +11,7 @@ describe('versionMistake', () => {
     expect(versionMistake(version)).toBeUndefined();
   });
   test.each(['', 'v1.2.3', '1.2', '1.2.3; rm -r .'])(
-    '“%s” is none, and the message says which form it has',
+    '“%s” is not a version, and the message describes the required form',
     (version) => {
       expect(versionMistake(version)).toBe(
         `VERSION=${version} is no version: give one such as 1.2.3 or 1.2.3-rc.1.`,
@@ -66,7 +66,7 @@ describe('withVersion', () => {
 });
 
 describe('setVersion', () => {
-  test('sets the version of all packages, of the lock and of the pages, and of nothing else', async () => {
+  test('sets the version of all packages, of the lock file and of the pages, and of nothing else', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'version-'));
     try {
       for (const name of ['cli', 'operator']) await mkdir(join(folder, name));

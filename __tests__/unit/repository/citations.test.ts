@@ -94,19 +94,19 @@ describe('citations', () => {
   });
 });
 
-/** The lines of comments, without the code before them. */
+/** Returns the lines of comments, without the code before them. */
 function commentsOf(text: string): string[] {
   return text.split('\n').flatMap((line) => /^\s*\*.*|(?:^|\s)(?:\/\/|\/\*).*/.exec(line) ?? []);
 }
 
-/** Names of files with an ending of sources or pages, with or without folders. */
+/** Returns names of files with an extension of sources or pages, with or without folders. */
 function filesIn(comment: string): string[] {
   return [...comment.matchAll(/(?<![\w./@{}$-])([\w-]+(?:\/[\w.-]+)*\.(?:ts|mjs|md))\b/g)].map(
     ([, name]) => name!,
   );
 }
 
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Returns the anchors of a page's headings, as GitHub makes them. */
 function anchorsOf(page: string): ReadonlySet<string> {
   const withoutCode = page.replace(/^( *)(```|~~~).*\n(?:.*\n)*?\1\2$/gm, '');
   const anchors = new Set<string>();

@@ -1,6 +1,6 @@
 import { sourceFiles } from './sources';
 
-/** A comment of code: the line that it begins in, and its text without the marks. */
+/** A comment in code: the line in which it begins, and its text without the comment marks. */
 interface Comment {
   readonly line: number;
   readonly text: string;

@@ -10,9 +10,10 @@ import { eventReasons, otherConditions, readyReasons } from '../../../operator/k
 import { places } from '../../schema/places';
 import { sourceFiles } from './sources';
 
-// A field, an annotation or a label that is named in the docs or by `kubectl explain` works when it is typed as it stands.
+// Checks that every field, annotation and label named in the docs or by `kubectl explain` exists under
+// exactly that name.
 
-/** Texts by where they are. */
+/** Texts by their location. */
 const texts: ReadonlyMap<string, string> = new Map([
   ...[...sourceFiles('docs', 'README.md')].filter(([file]) => file.endsWith('.md')),
   ...places.map(({ kind, path, schema }): [string, string] => [`${kind}.${path}`, schema.description ?? '']),
@@ -20,7 +21,7 @@ const texts: ReadonlyMap<string, string> = new Map([
   ['reasons', JSON.stringify([readyReasons, otherConditions, eventReasons])],
 ]);
 
-/** What stands in backquotes in one line, with what stands before it there. */
+/** Returns the texts in backquotes on one line, each with the text before it. */
 function quoted(text: string): { readonly name: string; readonly before: string }[] {
   const found = [...text.replace(/^```[^]*?^```/gm, '').matchAll(/(?<=^|[^`])`([^`\n]+)`/gm)];
   return found.map(({ 1: name, index }) => ({ name: name!, before: text.slice(0, index) }));
@@ -31,14 +32,14 @@ const wrong = (isWrong: (name: string, where: string) => boolean) =>
     quoted(text).flatMap(({ name }) => (isWrong(name, where) ? [`${where}: \`${name}\``] : [])),
   );
 
-/** Without indices and the keys of maps: `spec.entities.state`. */
+/** Removes indices and keys of maps from a path: `spec.entities.state`. */
 const plain = (path: string) => path.replace(/\[[^\]]*\]|\.\*/g, '');
 const paths = new Set(places.map(({ path }) => plain(path)));
 /** Fields whose inner fields are not in the schema: `podTemplate`, `configuration`. */
 const open = places
   .filter(({ schema }) => schema['x-kubernetes-preserve-unknown-fields'])
   .map(({ path }) => plain(path));
-/** The first steps of a path in `spec` or `status`, if it goes on there. */
+/** The first steps of paths in `spec` or `status` that continue. */
 const roots = new Set(
   places.flatMap(({ path, schema }) => {
     const [, root, ...deeper] = plain(path).split('.');

@@ -26,16 +26,16 @@ import { objectMetadata } from '../object-metadata';
 import { resource } from '../resource';
 import { aHub, aHubContext, services } from '../sync/fixtures';
 
-// The docs show states that a reader who follows them does not have. Their text is compared with the operator's own
-// text, from the function that makes it.
+// The docs show states that a reader who follows them does not get. Their text is compared with the
+// operator's own text, from the function that makes it.
 
 const HUB = 'my-home';
 const hubRef = { name: HUB };
 
-/** The operator's text for the status of the documented resource. */
+/** Returns the operator's text for the status of the documented resource. */
 type Written = () => string | Promise<string>;
 interface State {
-  /** The headings of its columns are compared, too; absent: the output is no table. */
+  /** The table whose headings are compared too; undefined when the output is not a table. */
   readonly table?: { readonly definition: KindDefinition; readonly wide: boolean };
   readonly written: Written;
 }
@@ -101,7 +101,7 @@ const duplicate = (): string => {
   return `DuplicateId ${duplicateMessage(automation, again, 'unquoted')}`;
 };
 
-/** By page and command; in the order of the page where a command is documented more than once. */
+/** States by page and command, in the order of the page where a command is documented more than once. */
 const states: Readonly<Record<string, readonly State[]>> = {
   'docs/how-to/community-repositories.md: kubectl -n home get hubcommunityrepository': [
     { table: { definition: communityRepository, wide: false }, written: () => 'Installed True' },
@@ -122,7 +122,7 @@ const states: Readonly<Record<string, readonly State[]>> = {
   'docs/how-to/troubleshoot.md: kubectl -n home get hubarea kitchen -o wide': [wide(area, noFloor)],
 };
 
-/** Outputs that no run of the command is compared with. */
+/** Outputs that are not compared with a run of their command. */
 const shown = documentedCommands().filter(({ page, command, output }) => {
   const exception: Exception | undefined = exceptions[page]?.[command];
   return output !== '' && exception && ('as' in exception || 'uncompared' in exception);
@@ -131,7 +131,7 @@ const nameOf = ({ page, command }: DocumentedCommand): string => `${page}: ${com
 const oneSpace = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 describe('states that the docs show', () => {
-  test('each output that is not compared with a run of its command is compared here', () => {
+  test('every output that is not compared with a run of its command is compared here', () => {
     const listed = Object.entries(states).flatMap(([key, each]) => each.map(() => key));
     expect(shown.map(nameOf).sort()).toEqual(listed.sort());
   });

@@ -4,13 +4,13 @@ import { findingsOf } from '../../../operator/offline/findings';
 import { readManifests } from '../../../operator/offline/manifests';
 import { sourceFiles } from './sources';
 
-// Resources that a page shows as a whole are valid as they stand: people copy them.
+// Resources that a page shows completely are valid, since readers copy them.
 
 const pages = [...sourceFiles('docs', 'README.md', 'CONTRIBUTING.md')].filter(([name]) =>
   name.endsWith('.md'),
 );
 
-/** Blocks of YAML with resources of ours. */
+/** YAML blocks with resources of our kinds. */
 const blocks = pages.flatMap(([page, text]) =>
   [...text.matchAll(/^( *)```yaml\n([^]*?)^ *```/gm)]
     .map(([, indent, block]) => block!.replaceAll(new RegExp(`^${indent}`, 'gm'), ''))
@@ -34,7 +34,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   'docs/tutorial.md': [`HubAutomation home/unquoted: ${unquoted}`],
 };
 
-test('the resources that the pages show are valid, but for the faults that they show', async () => {
+test('the resources on the pages are valid, except for the faults that the pages show', async () => {
   expect(blocks.length).toBeGreaterThan(20);
   const found: Record<string, string[]> = {};
   for (const { page, block } of blocks) {

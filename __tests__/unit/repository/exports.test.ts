@@ -2,7 +2,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { sourceFiles } from './sources';
 
-/** Functions that Jest calls by its configuration. */
+/** Functions that Jest calls because of its configuration. */
 const LOADED_BY_JEST = /^__tests__\/(node-)?cluster\/(setup|teardown)\.ts: /;
 /** The operator loads the bundle of the command line by its path. */
 const LOADED_BY_PATH = 'cli/index.ts: main';
@@ -10,7 +10,7 @@ const ALL = '*';
 
 interface Names {
   readonly exported: readonly string[];
-  /** By the paths of the modules, without their endings. */
+  /** Imported names by the paths of the modules, without file extensions. */
   readonly imported: readonly (readonly [module: string, name: string])[];
 }
 
@@ -59,7 +59,7 @@ function declaredBy(node: ts.Node): string[] {
   });
 }
 
-/** `file: name` of each export that no other file imports. */
+/** Returns `file: name` for each export that no other file imports. */
 function unused(files: ReadonlyMap<string, string>): string[] {
   const names = [...files].map(([file, text]) => [file, namesOf(file, text)] as const);
   const used = new Set(names.flatMap(([, { imported }]) => imported.map((each) => each.join(': '))));

@@ -2,7 +2,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { sourceFiles } from './sources';
 
-/** Every import of a file, types included: a rule of ESLint does not follow `import type`. */
+/** All imports of each file, including types, since the rule of ESLint does not follow `import type`. */
 type Imports = ReadonlyMap<string, readonly string[]>;
 
 function importsOf(files: ReadonlyMap<string, string>): Imports {
@@ -18,7 +18,7 @@ function importsOf(files: ReadonlyMap<string, string>): Imports {
   );
 }
 
-/** The cycles that a search finds, each as the files on its way; a file is in at most one of them. */
+/** Returns the cycles that a search finds, each as the files on its way. A file is in at most one of them. */
 function cyclesIn(imports: Imports): string[][] {
   const cycles: string[][] = [];
   const finished = new Set<string>();
@@ -33,7 +33,10 @@ function cyclesIn(imports: Imports): string[][] {
   return cycles;
 }
 
-/** The pairs of folders directly below `parent` whose files import each other; files beside the folders are left out. */
+/**
+ * Returns the pairs of folders directly below `parent` whose files import each other. Files beside the
+ * folders are left out.
+ */
 function mutualFolders(imports: Imports, parent: string): string[] {
   const folderOf = (file: string): string | undefined =>
     file.startsWith(`${parent}/`) ? /^([^/]+)\//.exec(file.slice(parent.length + 1))?.[1] : undefined;
@@ -52,9 +55,8 @@ function mutualFolders(imports: Imports, parent: string): string[] {
 }
 
 /**
- * The longest way down through the rooms of a folder, which are the folders and the files directly in it: a room imports only
- * rooms below it.
- *
+ * Returns the longest chain of imports through the rooms of a folder. A room is a folder or a file directly
+ * in it, and may import only rooms below it.
  * @throws a room imports one above it
  */
 function floorsOf(imports: Imports, parent: string): readonly string[] {

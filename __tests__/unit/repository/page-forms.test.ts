@@ -1,9 +1,9 @@
 import { sourceFiles } from './sources';
 
-// A page is read by people who look for one thing: it says at once whether it has it, and ends before they give up.
+// Readers of a page look for one thing. The page shows immediately whether it has it, and is short.
 
 const LONGEST = 1_200; // words
-/** Looked up by their headings, as a reference is. */
+/** Pages that readers search by headings, like a reference. */
 const references = ['docs/how-to/troubleshoot.md', 'docs/how-to/popular-integrations.md'];
 
 const pages = [...sourceFiles('docs')].filter(

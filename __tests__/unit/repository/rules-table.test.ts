@@ -5,7 +5,7 @@ import { repository, sourceFiles } from './sources';
 const read = (page: string) => readFileSync(join(repository, page), 'utf8');
 const headings = [...read('docs/explanation/rules.md').matchAll(/^## (.+)$/gm)].map(([, title]) => title!);
 
-/** The table of CONTRIBUTING: the rules of each row, and the files and folders that it names. */
+/** Rows of the table in CONTRIBUTING: the rules of each row, and the files and folders that it names. */
 const rows = read('CONTRIBUTING.md')
   .replace(/[^]*## Where a rule is implemented\n/, '')
   .replace(/\n## [^]*/, '')
@@ -16,12 +16,12 @@ const rows = read('CONTRIBUTING.md')
     paths: [...line.matchAll(/`((?:operator|cli)\/[\w./-]+)`/g)].map(([, path]) => path!),
   }));
 
-/** Sources in one line each: a citation may be broken over two lines of a comment. */
+/** Sources joined into one line each, since a citation may be broken over two lines of a comment. */
 const sources = [...sourceFiles('operator'), ...sourceFiles('cli')].map(
   ([name, text]) => [name, text.replace(/\s*\n\s*(\*|\/\/|#)?\s*/g, ' ')] as const,
 );
 
-/** The files that a row names, or that lie in a folder which it names. */
+/** Returns the files that a row names, and those in the folders that it names. */
 const filesOf = (paths: readonly string[]) =>
   sources.filter(([name]) =>
     paths.some((path) => name === path || (path.endsWith('/') && name.startsWith(path))),

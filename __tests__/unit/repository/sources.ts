@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 export const repository = join(__dirname, '..', '..', '..');
 
-/** The text files of the repository that people write, by path; generated and vendored ones are left out. */
+/**
+ * Returns the text files of the repository that people write, by path. Generated and vendored files are left
+ * out.
+ */
 export function sourceFiles(...folders: readonly string[]): ReadonlyMap<string, string> {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...folders], {
     cwd: repository,
@@ -22,7 +25,7 @@ export function sourceFiles(...folders: readonly string[]): ReadonlyMap<string, 
   );
 }
 
-/** Undefined: removed, and the index of git still has it, or another program has removed it since. */
+/** Returns undefined for a file that git's index has but that was removed. */
 function textOf(name: string): string | undefined {
   try {
     return readFileSync(join(repository, name), 'utf8');
@@ -32,7 +35,7 @@ function textOf(name: string): string | undefined {
   }
 }
 
-/** `file:line: text` of every line that `matches`. */
+/** Returns `file:line: text` of every line that `matches`. */
 export function linesThat(
   files: ReadonlyMap<string, string>,
   matches: (line: string, file: string) => boolean,

@@ -5,7 +5,7 @@ interface Term {
   readonly say: string;
 }
 
-/** Matched in lower case, with the parts of camelCase names as separate words. */
+/** Terms are matched in lower case, with the parts of camelCase names as separate words. */
 const words: readonly Term[] = [
   { avoid: /\brehears(al|e|ed)s?\b/, say: 'dry run' },
   { avoid: /\bvigils?\b/, say: 'health monitor' },
@@ -51,7 +51,7 @@ const words: readonly Term[] = [
   { avoid: /\bheld apart\b|\bwell and ready\b|\bno news\b/, say: 'a plain sentence' },
 ];
 
-/** Names of the code, as they are written. */
+/** Names in the code, matched in their case. */
 const identifiers: readonly Term[] = [
   { avoid: /\b(Pass|PassResult)\b/, say: 'ReconcileContext, Result' },
   { avoid: /\bEventNote\b/, say: 'EventSpec' },
@@ -110,10 +110,12 @@ const files = new Map(
   ].filter(([name]) => !name.endsWith('vocabulary.test.ts')),
 );
 
-/** The words of the whole text, once: to take the lines of all files apart for each term takes seconds. */
+/**
+ * The words of each text, computed once: splitting the lines of all files for each term would take seconds.
+ */
 const wordsByFile = new Map([...files].map(([file, text]) => [file, wordsOf(text)]));
 
-/** No term spans lines: each line with one is in one of these files. */
+/** No term spans several lines, so each line with the term is in one of these files. */
 const filesThatSay = (avoid: RegExp) =>
   new Map([...files].filter(([file]) => avoid.test(wordsByFile.get(file)!)));
 

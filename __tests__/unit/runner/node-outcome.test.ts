@@ -5,16 +5,16 @@ const passed = { passed: 1, failed: 0 };
 const failed = { passed: 0, failed: 1 };
 
 describe('node-outcome', () => {
-  test('a machine that cannot run a node is skipped, with its reason, and no failure', () => {
+  test('a machine that cannot run a node is skipped, with its reason, and is not a failure', () => {
     const outcome = notRun('it needs Linux');
     expect(outcome).toEqual({ passed: 0, failed: 0, skipped: ['real node: it needs Linux'], failures: [] });
   });
 
-  test('without a cluster, for a reason of the machine, tests are skipped beside others', () => {
+  test('without a cluster, for a reason of the machine, tests are skipped in a run with others', () => {
     expect(noCluster('the disk is full', false)).toEqual(notRun('the disk is full'));
   });
 
-  test('without a cluster, tests that were asked for have failed, with the reason', () => {
+  test('without a cluster, tests that were requested have failed, with the reason', () => {
     expect(noCluster('the disk is full', true)).toEqual({
       passed: 0,
       failed: 1,
@@ -24,7 +24,7 @@ describe('node-outcome', () => {
   });
 
   test.each([true, false])(
-    'a killed run in which no test was through has failed (asked for: %s)',
+    'a killed run in which no test has finished has failed (requested: %s)',
     (isAsked) => {
       expect(killed({ passed: 0, failed: 0 }, 60, 60, isAsked)).toEqual({
         passed: 0,
@@ -35,7 +35,7 @@ describe('node-outcome', () => {
     },
   );
 
-  test('in a killed run beside others the tests that were through count, and the rest is skipped', () => {
+  test('in a killed run with others the finished tests count, and the rest is skipped', () => {
     const skipped = ['real node: what was not through after 60 min'];
     expect(killed({ passed: 3, failed: 0 }, 60, 19, false)).toEqual({
       passed: 3,
@@ -51,7 +51,7 @@ describe('node-outcome', () => {
     });
   });
 
-  test('a killed run in which no test was through for long has failed', () => {
+  test('a killed run in which no test has finished for long has failed', () => {
     expect(killed({ passed: 3, failed: 0 }, 60, 20, false)).toEqual({
       passed: 3,
       failed: 1,
@@ -60,7 +60,7 @@ describe('node-outcome', () => {
     });
   });
 
-  test('a killed run that was asked for has failed, also if tests were through', () => {
+  test('a killed run that was requested has failed, even if tests have finished', () => {
     expect(killed({ passed: 3, failed: 1 }, 60, 19, true)).toEqual({
       passed: 3,
       failed: 2,
@@ -78,7 +78,7 @@ describe('node-outcome', () => {
     expect(resultsSoFar(text)).toEqual({ passed: 1, failed: 1 });
   });
 
-  test('a file that is through counts by its sum, and not by its tests as well', () => {
+  test('a finished file counts by its total, and not also by its tests', () => {
     const text = lines(
       { path: 'a', ...passed },
       { path: 'a', passed: 1, failed: 1, isFile: true },
@@ -87,7 +87,7 @@ describe('node-outcome', () => {
     expect(resultsSoFar(text)).toEqual({ passed: 2, failed: 1 });
   });
 
-  test('a line that was cut off does not count, and no line is no test', () => {
+  test('an incomplete line does not count, and without lines there are no tests', () => {
     expect(resultsSoFar(`${lines({ path: 'a', ...passed })}{"path":"a","pa`)).toEqual(passed);
     expect(resultsSoFar('')).toEqual({ passed: 0, failed: 0 });
   });

@@ -31,7 +31,7 @@ const isAlive = (pid: number): boolean => {
   }
 };
 
-/** A runner that has started a program with a worker. */
+/** Starts a runner that has started a program with a worker. */
 async function start(worker: string) {
   const program = `
     const worker = require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(worker)}], { stdio: 'inherit' });
@@ -71,7 +71,7 @@ describe('endGroupsWithThis', () => {
     await until(() => !pids.some(isAlive));
   });
 
-  test('it waits for what a program does at its end, also where a second signal comes, as of a program between', async () => {
+  test('it waits for the shutdown of a program, also where a second signal comes, as from a program in between', async () => {
     const end =
       "console.log('ending'); setTimeout(() => { console.log('taken down'); process.exit(0); }, 300);";
     const { started, pids, printed } = await start(`process.on('SIGTERM', () => { ${end} }); ${GOES_ON}`);

@@ -27,7 +27,8 @@ beforeAll(async () => {
     seen.push(request);
     answer(request, response);
   }).listen(0, '127.0.0.1');
-  // Not closed after 5 s between two requests, for which a busy machine may stop this process.
+  // Without a time limit, since a busy machine may stop this process for longer than the default 5 s between
+  // two requests.
   server.keepAliveTimeout = 0;
   await once(server, 'listening');
 });
@@ -59,7 +60,7 @@ function connect(
     },
   };
   const cluster = new ApiClient(kubeConfig, {
-    clock: new ManualClock(), // no deadline passes by itself
+    clock: new ManualClock(), // no deadline passes with this clock
     ...options,
   });
   clusters.push(cluster);
@@ -111,7 +112,7 @@ describe('ApiClient: answers', () => {
     expect(open).toBe(MAX_IDLE_CONNECTIONS);
   });
 
-  test('requests beyond the most connections wait for one of them', async () => {
+  test('requests beyond the maximum of connections wait for one of them', async () => {
     answer = (_, response) => setImmediate(() => json(response, 200, {}));
     const cluster = connect({ connections: 3 });
     await Promise.all(Array.from({ length: 12 }, () => cluster.request(get)));
@@ -169,7 +170,7 @@ describe('ApiClient: answers', () => {
     await expect(connect().stream(get)).rejects.toMatchObject({ status: 410, reason: 'Expired' });
   });
 
-  test('an answer with more values than are parsed is named, and not tried again; an error with them stays that error', async () => {
+  test('an answer with more values than are parsed is named, and not retried; an error with them stays that error', async () => {
     const large = { items: Array.from({ length: 700_001 }, () => 0) };
     answer = (_, response) => json(response, 200, large);
     const error: unknown = await connect()
@@ -194,7 +195,7 @@ describe('ApiClient: answers', () => {
     });
   });
 
-  test('a compressed answer is read, and a stream is not asked for as one', async () => {
+  test('a compressed answer is read, and a stream is requested without compression', async () => {
     const body = gzipSync(JSON.stringify({ ok: 'ä' }));
     answer = (_, response) => response.writeHead(200, { 'Content-Encoding': 'gzip' }).end(body);
     const cluster = connect();
@@ -250,7 +251,7 @@ describe('ApiClient: time', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('the time of a request does not run while it waits for a connection', async () => {
+  test('the timeout of a request does not include the time that it waits for a connection', async () => {
     const clock = new ManualClock();
     const waiting: ServerResponse[] = [];
     answer = (_, response) => void waiting.push(response);
@@ -333,7 +334,7 @@ describe('ApiClient: credentials', () => {
     expect(headers).toHaveBeenCalledTimes(2);
   });
 
-  test('that cannot be read are an error of the cluster, and tried again', async () => {
+  test('that cannot be read are an error of the cluster, and retried', async () => {
     let broken = true;
     const cluster = connect({}, () => {
       if (broken) throw new Error('ENOENT: token');
@@ -345,7 +346,7 @@ describe('ApiClient: credentials', () => {
   });
 });
 
-test('a certificate and a key that do not fit are named by each request, until they do', async () => {
+test('a certificate and a key that do not match are named by each request, until they do', async () => {
   const [former, current] = [
     issueCertificate('127.0.0.1', Date.now()),
     issueCertificate('127.0.0.1', Date.now()),

@@ -11,7 +11,9 @@ import { widget } from './objects';
 const owner = widget();
 const key = objectKey('ConfigMap', 'home', 'c');
 
-/** A server with one ConfigMap, which changes applied objects as `admit` says, and the cache over it. */
+/**
+ * Makes a server with one ConfigMap, which changes applied objects as `admit` says, and the cache over it.
+ */
 function setup({ cached = true, admit = (object: ClusterObject) => object } = {}) {
   let version = 0;
   const state: { present: ClusterObject | undefined } = { present: undefined };
@@ -45,7 +47,7 @@ function setup({ cached = true, admit = (object: ClusterObject) => object } = {}
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'c', namespace: 'home' }, data },
       { owner, ...options },
     );
-  /** Another client changes the object, and the watch delivers it. */
+  /** Changes the object as another client, and delivers the watch event. */
   const change = (content: object) => {
     const metadata = { ...state.present!.metadata, resourceVersion: String(++version) };
     state.present = { ...state.present!, ...content, metadata };
@@ -55,7 +57,7 @@ function setup({ cached = true, admit = (object: ClusterObject) => object } = {}
 }
 
 describe('Applier', () => {
-  test('sends nothing for an object of the cache that is as it was applied', async () => {
+  test('sends nothing for an object of the cache that is unchanged since its apply', async () => {
     const { cluster, apply } = setup();
     await apply({ a: '1' });
     cluster.requests.length = 0;
@@ -72,7 +74,7 @@ describe('Applier', () => {
     expect(cluster.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  test('does not apply again what the server writes in its own way', async () => {
+  test('does not apply again values that the server normalizes', async () => {
     const { cluster, apply } = setup({ admit: (object) => ({ ...object, data: { cpu: '1' } }) });
     await apply({ cpu: '1000m' });
     await apply({ cpu: '1000m' });
@@ -110,7 +112,7 @@ describe('Applier', () => {
     ['a label in an empty selector', { selector: {} }, { selector: { a: '1' } }, 1],
     ['an object in the place of a value', { a: '1' }, { a: { b: '1' } }, 1],
     ['a value in the place of an object', { a: { b: '1' } }, { a: '1' }, 1],
-  ])('applies %s away, if an apply does that', async (_, desired, present, writes) => {
+  ])('undoes %s, if an apply can do that', async (_, desired, present, writes) => {
     const { cluster, apply, change } = setup();
     await apply({ part: desired });
     change({ data: { part: present } });
@@ -118,7 +120,7 @@ describe('Applier', () => {
     expect(cluster.writes).toHaveLength(1 + writes);
   });
 
-  test('reads what the cache has no content of, and applies it only if it changed', async () => {
+  test('reads an object of which the cache has no content, and applies it only if it changed', async () => {
     const { cluster, applier, apply, change, objects, state } = setup();
     await apply({ a: '1' });
     const methods = async () => {
@@ -135,7 +137,7 @@ describe('Applier', () => {
     change({ data: { a: '2' } });
     expect(await methods()).toEqual(['GET', 'PATCH']);
     expect(await methods()).toEqual([]);
-    applier.forget(objects.get(key)!); // it was deleted
+    applier.forget(objects.get(key)!); // the object was deleted
     expect(await methods()).toEqual(['GET']);
   });
 
@@ -166,7 +168,7 @@ describe('Applier', () => {
   });
 
   describe('an object that the cache still contains', () => {
-    /** The cache contains an object that the API server no longer has; `latest` has its name since. */
+    /** The cache has an object that the API server no longer has. `latest` has its name since. */
     const stale = async (latest: ClusterObject | undefined) => {
       const bench = setup();
       await bench.apply({ a: '1' });
@@ -181,14 +183,14 @@ describe('Applier', () => {
       return bench;
     };
 
-    test('and that is deleted meanwhile is created again', async () => {
+    test('and that is deleted in the meantime is created again', async () => {
       const { cluster, apply, state } = await stale(undefined);
       await apply({ a: '2' });
       expect(state.present).toMatchObject({ data: { a: '2' } });
       expect(cluster.writes.map(({ query }) => query?.['force'])).toEqual([true, false]);
     });
 
-    test('and that was recreated meanwhile by its owner is changed', async () => {
+    test('and that was recreated in the meantime by its owner is changed', async () => {
       const { cluster, apply } = await stale({
         metadata: {
           name: 'c',
@@ -204,7 +206,7 @@ describe('Applier', () => {
       ]);
     });
 
-    test('and that was recreated meanwhile by another client stays as it is', async () => {
+    test('and that was recreated in the meantime by another client stays unchanged', async () => {
       const { cluster, apply } = await stale({ metadata: { name: 'c', namespace: 'home', uid: 'uid-new' } });
       await expect(apply({ a: '2' })).rejects.toThrow(NameConflict);
       expect(cluster.writes).toHaveLength(1);
@@ -221,7 +223,7 @@ describe('Applier', () => {
     });
   });
 
-  describe('told whose object it is', () => {
+  describe('with a check of the owner', () => {
     const controlledBy = (kind: string, name: string, uid: string) => ({
       ownerReferences: [{ apiVersion: 'v1', kind, name, uid, controller: true }],
     });
@@ -279,11 +281,11 @@ describe('Applier', () => {
       ['of a person', {}, 'conflict'],
       ['of a controller that is no resource of ours', controlledBy('Deployment', 'x', 'uid-x'), 'conflict'],
       ['being deleted', { ...kept('gone', 'uid-gone'), deletionTimestamp: '2026-01-01T00:00:00Z' }, 'wait'],
-    ])('one that takes what was abandoned meets an object %s', async (_, metadata, expected) => {
+    ])('one that takes over abandoned objects meets an object %s', async (_, metadata, expected) => {
       expect(await meet(metadata, { takesAbandoned: true })).toBe(expected);
     });
 
-    test('a resource that keeps the object is no controller of it', async () => {
+    test('a resource that keeps the object is not its controller', async () => {
       const { state, apply } = setup();
       await apply({}, { keptBy: widget({ metadata: { name: 'b', uid: 'uid-b' } }) });
       expect(state.present!.metadata.ownerReferences).toEqual([
@@ -300,7 +302,7 @@ describe('Applier', () => {
 
     test('is in a new object, and stays there without another write', async () => {
       const { cluster, apply, state } = setup();
-      await apply({ a: '1' }, { ownerReference: 'always' }); // as a former version did
+      await apply({ a: '1' }, { ownerReference: 'always' }); // like a former version
       expect(ownersIn(state.present)).toEqual(['uid-a']);
       await apply({ a: '1' }, atCreation);
       expect(cluster.writes).toHaveLength(1);
@@ -320,7 +322,7 @@ describe('Applier', () => {
       expect(cluster.writes.map(({ body }) => ownersIn(body))).toEqual([undefined, undefined]);
     });
 
-    test('is sent only to the version that has it', async () => {
+    test('is sent only for the version that has it', async () => {
       const { cluster, apply } = setup();
       await apply({ a: '1' }, atCreation);
       await apply({ a: '2' }, atCreation);
@@ -328,7 +330,7 @@ describe('Applier', () => {
       expect(versions).toEqual([undefined, '1']);
     });
 
-    test('is not sent to a later version that has lost it', async () => {
+    test('is not sent for a later version that has lost it', async () => {
       const { cluster, apply, state, objects } = setup();
       await apply({ a: '1' }, atCreation);
       // The watch has not delivered the change of another client yet.
@@ -347,7 +349,10 @@ describe('Applier', () => {
   });
 
   describe('a removal', () => {
-    /** The API server has recreated the object since the read, as a client with the uid of the former one learns. */
+    /**
+     * The API server has recreated the object since the read, as a client with the uid of the former one
+     * learns.
+     */
     const recreated = async () => {
       const bench = setup();
       await bench.apply({ a: '1' });

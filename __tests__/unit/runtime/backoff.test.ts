@@ -22,7 +22,7 @@ describe('backoffDelay', () => {
     );
   });
 
-  test('is spread over half of the full delay, so that what failed together is not retried together', () => {
+  test('is spread over half of the full delay, so that simultaneous failures are not retried at the same time', () => {
     const delays = Array.from({ length: 1_000 }, () => backoffDelay(4, FIRST, LAST));
     expect(Math.min(...delays)).toBeLessThan(45);
     expect(Math.max(...delays)).toBeGreaterThan(75);
@@ -42,7 +42,7 @@ describe('Backoff', () => {
     expect(isBackoff(backoff.next('a'), FIRST)).toBe(true);
   });
 
-  test('the delay ends at the last one, or at the most that the caller asks for', () => {
+  test('the delay is limited by the last one, or by the maximum of the caller', () => {
     const backoff = new Backoff<string>(FIRST, LAST);
     for (let failure = 0; failure < 40; failure++) backoff.next('a');
     expect(isBackoff(backoff.next('a'), LAST)).toBe(true);

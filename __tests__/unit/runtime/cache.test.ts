@@ -70,14 +70,17 @@ const definition = {
 
 type Plural = 'namespaces' | 'widgets' | 'configmaps';
 
-/** The cache and the controller of one kind, whose resources need a ConfigMap, over an API server that answers when it is told to. */
+/**
+ * The cache and the controller of one kind, whose resources need a ConfigMap, over an API server that answers
+ * on the test's request.
+ */
 class Operator {
   readonly clock = new ManualClock();
   readonly cluster: FakeApiClient;
   readonly cache: Cache;
   /** Each reconcile, with the cached objects of its namespace. */
   readonly reconciled: string[] = [];
-  /** The cached objects of the namespace at the time of each report of a deletion. */
+  /** The cached objects of the namespace at each report of a deletion. */
   readonly leftAtDeletion: string[][] = [];
   private readonly streams = new Map<string, PassThrough>();
   private readonly isSelecting: boolean;
@@ -130,7 +133,7 @@ class Operator {
     controller.queue.start();
   }
 
-  /** The objects of a namespace in the cache. */
+  /** Returns the objects of a namespace in the cache. */
   of(namespace: string): string[] {
     return ['Widget', 'ConfigMap'].flatMap((kind) =>
       [...this.cache.list(kind, namespace)].map(
@@ -150,7 +153,7 @@ class Operator {
     this.streams.get(plural)!.write(text);
   }
 
-  /** Each kind is listed, with a widget and a ConfigMap in each of the namespaces. */
+  /** Answers the lists of all kinds, with a widget and a ConfigMap in each of the namespaces. */
   async begin(...namespaces: string[]): Promise<void> {
     if (this.isSelecting)
       await this.say('namespaces', ...namespaces.map((name) => named('ADDED', name, '2')), end('3'));
@@ -232,7 +235,7 @@ describe('a namespace that gets the label', () => {
     expect(operator.reconciled).toEqual([]);
   });
 
-  test('does not begin lists again that others have begun, of which none would end', async () => {
+  test('does not restart lists that other namespaces have begun, of which none would end', async () => {
     const lists = () =>
       operator.cluster.requests.filter(
         ({ path, query }) => path.endsWith('/widgets') && query?.['sendInitialEvents'],
@@ -246,7 +249,7 @@ describe('a namespace that gets the label', () => {
     await operator.say('widgets', aWidget('other', '4'), aWidget('home', '4'), end('41'));
     await operator.say('configmaps', aMap('other', '5'), end('41'));
     expect(operator.reconciled).toEqual(['Widget/home/widget widget@4']);
-    // The lists took 6 s: the next ones begin after nine times as long.
+    // The lists took 6 s, so the next ones begin after nine times as long.
     await operator.clock.advance(50_000);
     expect(lists()).toBe(before);
     await operator.clock.advance(5_000);
@@ -277,7 +280,7 @@ describe('a namespace that loses the label', () => {
   });
   afterEach(() => operator.cache.stop());
 
-  test('goes with all of its objects before any handler is told of one', () => {
+  test('is removed with all of its objects before any handler is called for one', () => {
     expect(operator.leftAtDeletion).toEqual([[], []]);
     expect(operator.reconciled).toEqual(['Widget/home/widget']);
     expect(operator.of('other')).toEqual(['widget@4', 'map@5']);
@@ -353,11 +356,11 @@ describe('a server that was restored from a backup', () => {
     expect(lists()).toBe(before + count);
   });
 
-  test('is not concluded from the bookmarks of a server that lags behind others, which are examined twice an hour', async () => {
+  test('is not inferred from the bookmarks of a server that lags behind others, which are examined twice an hour', async () => {
     const before = lists();
     for (let minute = 0; minute < 90; minute++) {
       await operator.say('configmaps', bookmark(String(900 + minute)));
-      // A list is never served from a server that lags.
+      // A server that lags never serves a list.
       await operator.say('widgets', aWidget('home', '1000'), end('1100'));
       await operator.say('configmaps', aMap('home', '1001'), end('1100'));
       expect(operator.cache.waitForNamespace('home')).toBeUndefined();
@@ -367,7 +370,7 @@ describe('a server that was restored from a backup', () => {
     expect(operator.of('home')).toEqual(['widget@1000', 'map@1001']);
   });
 
-  test('is not reconciled by a part of the lists, and not listed again by a second sign', async () => {
+  test('is not reconciled with only a part of the lists, and not listed again because of a second sign', async () => {
     const before = lists();
     operator.cache.recordRead(aWidget('home', '500').object, known());
     await operator.clock.advance(1_000);
@@ -383,14 +386,14 @@ describe('a server that was restored from a backup', () => {
     expect(operator.reconciled).toEqual(['Widget/home/widget widget@500 map@501']);
   });
 
-  test('is not believed what its former watch still brings', async () => {
+  test('ignores events of its former watch', async () => {
     const lines = [bookmark('700'), aMap('home', '1002', 'MODIFIED')].map((event) => JSON.stringify(event));
     operator.write('configmaps', lines.join('\n') + '\n');
     await settle();
     expect(operator.of('home')).toEqual(['widget@1000', 'map@1001']);
   });
 
-  test('is no conclusion from an answer to a write, which may arrive after a newer event, or from another object', async () => {
+  test('is not inferred from an answer to a write, which may arrive after a newer event, or come from another object', async () => {
     const before = lists();
     operator.cache.recordWrite(aWidget('home', '500').object);
     const { metadata } = aWidget('home', '500').object;

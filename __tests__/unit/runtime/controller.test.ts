@@ -83,7 +83,7 @@ class Desk {
     if (started) this.controller.queue.start();
   }
 
-  /** Puts an object as its watch event would, and lets its passes run. */
+  /** Delivers the watch event of an object, and lets its reconciles run. */
   async see(
     name: string,
     parts: Parameters<typeof widget>[0] & { spec?: LinkedWidget['spec'] } = {},
@@ -111,7 +111,7 @@ class Desk {
     await settle();
   }
 
-  /** The reconciles since the last call. */
+  /** Returns the reconciles since the last call. */
   since(): string[] {
     return this.passes.splice(0);
   }
@@ -176,7 +176,7 @@ describe('Controller', () => {
     expect(desk.since().sort()).toEqual(['home/new-friend', 'home/old-friend', 'home/some-floor']);
   });
 
-  test('those that name a Secret are enqueued when a resource reserves it, reserves another one, or goes', async () => {
+  test('resources that refer to a Secret are enqueued when another resource reserves it, reserves another one, or is deleted', async () => {
     const desk = new Desk();
     await desk.see('one', { spec: { secret: 'login' } });
     await desk.see('two', { spec: { secret: 'token' } });
@@ -235,7 +235,7 @@ describe('Controller', () => {
     expect(desk.since()).toEqual(['home/a']);
   });
 
-  test('a resource whose references cannot be computed is reconciled all the same', async () => {
+  test('a resource whose references cannot be computed is reconciled nevertheless', async () => {
     const desk = new Desk();
     const uses = 'not a list' as unknown as string[];
     await expect(desk.see('a', { spec: { uses } })).rejects.toThrow(TypeError);
@@ -246,7 +246,7 @@ describe('Controller', () => {
   describe('priorities', () => {
     const asItWas = { status: { observedGeneration: 1 } };
 
-    test('at start, resources with changes go before those that were reconciled as they are', async () => {
+    test('at start, resources with changes go before unchanged ones that were reconciled before', async () => {
       const desk = new Desk({ workers: 1, started: false });
       await desk.see('settled', asItWas);
       await desk.see('settled too', { ...asItWas, spec: { uses: ['settled'] } });
@@ -301,7 +301,7 @@ describe('Controller', () => {
     expect(desk.controller.conflictingOwner(young)).toBeUndefined();
   });
 
-  test('a resource keeps an object of its own although an older one has its identity', async () => {
+  test('a resource keeps its own object although an older one has its identity', async () => {
     const desk = new Desk();
     const seeAt = (name: string, objectID: string, second: number) =>
       desk.see(name, {
@@ -323,7 +323,7 @@ describe('Controller', () => {
     ]);
   });
 
-  test('the others of a resource that is about to be created are those of its hub', async () => {
+  test('the contenders of a resource that is about to be created are those of its hub', async () => {
     const desk = new Desk();
     await desk.see('a', { spec: { id: 'x' } });
     await desk.see('b', { spec: { id: 'x', hub: 'two' } });
@@ -360,7 +360,7 @@ describe('Controller', () => {
         ({ labels }) => labels['result'] === result,
       )?.value;
 
-    test('a requeue comes after its time and counts as no error', async () => {
+    test('a requeue happens after its delay and does not count as an error', async () => {
       const desk = new Desk();
       desk.reconcile = () => Promise.resolve({ type: 'requeue', after: 10_000, priority: 'change' });
       await desk.see('a');
@@ -484,15 +484,16 @@ describe('Controller', () => {
     expect(desk.controller.livenessErrors()).toEqual(['an abandoned reconcile has been running for 480 s']);
   });
 
-  test('a full queue is no liveness error, but a resource that no worker takes is one', async () => {
+  test('a full queue is not a liveness error, but a resource that no worker takes is one', async () => {
     const desk = new Desk();
     desk.reconcile = () => desk.clock.sleep(RECONCILE_TIMEOUT).then(() => done);
-    for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`); // of one hub, which works four at once
+    // all of one hub, of which four are worked at the same time
+    for (let resource = 0; resource < 30; resource++) await desk.see(`r${resource}`);
     await desk.clock.advance(4 * RECONCILE_TIMEOUT);
     expect(desk.controller.livenessErrors()).toEqual([]);
 
     const lost = new Desk();
-    lost.clock.after = () => () => undefined; // no timer fires any more
+    lost.clock.after = () => () => undefined; // from now on no timer fires
     lost.controller.queue.addAfter('Widget/home/a', 1_000);
     await lost.clock.advance(4 * RECONCILE_TIMEOUT);
     expect(lost.controller.livenessErrors()).toEqual([

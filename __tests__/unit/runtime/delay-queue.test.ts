@@ -13,7 +13,7 @@ function setup() {
 }
 
 describe('DelayQueue', () => {
-  test('keys that are due at the same time come together, after those that are due before', async () => {
+  test('keys that are due at the same time come together, after those that are due earlier', async () => {
     const { clock, due, queue } = setup();
     queue.add('late', 2_000, 'change');
     queue.add('a', 1_000, 'change');

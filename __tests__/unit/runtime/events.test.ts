@@ -53,11 +53,11 @@ describe('EventRecorder', () => {
     });
   });
 
-  test('while the operator is busy, events wait for 30 s at most; those of a resource that goes do not', async () => {
+  test('while the operator is busy, events wait for 30 s at most; those of a deleted resource do not', async () => {
     let isBusy = true;
     const { clock, recorder, written } = setup(() => isBusy);
     recorder.record(widget(), event('first'));
-    clock.set(-3_600_000); // the clock of the machine is set back
+    clock.set(-3_600_000); // the wall clock of the machine is set back
     await clock.advance(29_000);
     recorder.record(widget({ metadata: { uid: 'another' } }), event('second'));
     expect(written()).toHaveLength(0);
@@ -78,7 +78,7 @@ describe('EventRecorder', () => {
     expect(written()).toHaveLength(5);
   });
 
-  test('repetitions are counted on the first one', async () => {
+  test('repetitions increment the count of the first one', async () => {
     const { clock, cluster, record, written } = setup();
     for (let time = 0; time < 3; time++) {
       await record();
@@ -153,7 +153,7 @@ describe('EventRecorder', () => {
     const { clock, log, record, written } = setup();
     for (let event = 0; event < 100; event++) await record(`problem ${event}`);
     expect(written()).toHaveLength(25);
-    expect(log.at('info')).toHaveLength(100); // events that are not written are still logged
+    expect(log.at('info')).toHaveLength(100); // events beyond the limit are still logged
     await record('quiet', widget({ metadata: { uid: 'another' } }));
     expect(written()).toHaveLength(26);
     await clock.advance(60_000);
@@ -161,7 +161,7 @@ describe('EventRecorder', () => {
     expect(written()).toHaveLength(27);
   });
 
-  test('setting the clock back lifts no limit', async () => {
+  test('setting the clock back removes no limit', async () => {
     const { clock, record, written } = setup();
     for (let event = 0; event < 20; event++) await record(`problem ${event}`);
     clock.set(-3_600_000);
@@ -186,7 +186,7 @@ describe('EventRecorder', () => {
       throw new ApiServerUnreachable('connection refused');
     };
 
-    test('an event is tried again, and those after it are written in their order', async () => {
+    test('an event is retried, and those after it are written in order', async () => {
       const { clock, cluster, log, recorder } = setup();
       cluster.handler = unavailable;
       for (const message of ['one', 'two']) recorder.record(widget(), event(message));
@@ -211,7 +211,7 @@ describe('EventRecorder', () => {
       expect(cluster.writes.at(-1)?.body).toMatchObject({ firstTimestamp: '2026-01-01T00:00:00Z' });
     });
 
-    test('an event that was stored without an answer is not written twice, and repetitions are counted on it', async () => {
+    test('an event that was stored without an answer is not written twice, and repetitions increment its count', async () => {
       const { clock, cluster, log, record, recorder } = setup();
       const stored = new Map<string, EventBody>();
       let answers = false;
@@ -237,7 +237,7 @@ describe('EventRecorder', () => {
       expect(log.at('warn')).toEqual([]);
     });
 
-    test('an event is given up after 12 tries, and the next one is tried', async () => {
+    test('an event is given up after 12 attempts, and the next one is tried', async () => {
       const { clock, cluster, log, recorder } = setup();
       cluster.handler = unavailable;
       for (const message of ['one', 'two']) recorder.record(widget(), event(message));
@@ -263,7 +263,7 @@ describe('EventRecorder', () => {
       expect(log.at('warn')).toEqual([]);
     });
 
-    test('at the end of the process one failure is enough, and the log says how many events are lost', async () => {
+    test('at the end of the process one failure suffices, and the log says how many events are lost', async () => {
       const { clock, cluster, log, recorder } = setup();
       cluster.handler = unavailable;
       for (const message of ['one', 'two', 'three']) recorder.record(widget(), event(message));
@@ -278,7 +278,7 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).toBe(0);
     });
 
-    test('an event that is one too many does not hold back the others', async () => {
+    test('an event beyond a quota does not delay the others', async () => {
       const { cluster, log, recorder } = setup();
       cluster.handler = ({ body }) => {
         if ((body as EventBody).message === 'noisy')
@@ -291,7 +291,7 @@ describe('EventRecorder', () => {
       expect(log.at('warn')).toEqual(['failed to write event']);
     });
 
-    test('a conflict about a quota is no event that was stored before', async () => {
+    test('a conflict about a quota does not mean that the event was stored before', async () => {
       const { cluster, log, recorder } = setup();
       cluster.handler = () => {
         throw conflict();
@@ -301,7 +301,7 @@ describe('EventRecorder', () => {
       expect(log.at('warn')).toEqual(['failed to write event']);
     });
 
-    test('flush takes the event of the resource that fails while it waits', async () => {
+    test('flush includes the event of the resource that fails while it waits', async () => {
       const { clock, cluster, log, recorder } = setup();
       let fail!: () => void;
       cluster.handler = () =>
@@ -351,7 +351,7 @@ describe('EventRecorder', () => {
     expect(cluster.writes.map(({ body }) => (body as EventBody).message)).toEqual(['one', 'two']);
   });
 
-  test('flush waits for the events of one resource alone, also for the one that is being written', async () => {
+  test('flush waits only for the events of one resource, also for the one that is being written', async () => {
     const { cluster, recorder } = setup();
     const answers: (() => void)[] = [];
     cluster.handler = ({ body }) => new Promise((resolve) => answers.push(() => resolve(body)));

@@ -5,7 +5,7 @@ import { ApiError } from '../../../operator/runtime/api-errors';
 
 export type Handler = (request: ApiRequest) => unknown;
 
-/** Answers requests by a function and remembers them; nothing is sent. */
+/** Answers requests with a function and records them. Nothing is sent. */
 export class FakeApiClient extends ApiClient {
   readonly requests: ApiRequest[] = [];
 
@@ -36,7 +36,7 @@ export class FakeApiClient extends ApiClient {
 export const conflict = () => new ApiError(409, 'Conflict', 'the object has been modified');
 export const notFound = () => new ApiError(404, 'NotFound', 'not found');
 
-/** A kubeconfig that names a server and asks for no authentication. */
+/** Returns a kubeconfig with a server and without authentication. */
 export const kubeConfigFor = (server: string) => ({
   getCurrentCluster: () => ({ name: 'test', server, skipTLSVerify: false }),
   applyToHTTPSOptions: () => Promise.resolve(),

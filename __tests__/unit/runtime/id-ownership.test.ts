@@ -5,7 +5,7 @@ import fc from '../../fast-check';
 const areaKey = (name: string): ObjectKey => objectKey('HubArea', 'home', name);
 const [a, b, c, d] = [areaKey('a'), areaKey('b'), areaKey('c'), areaKey('d')];
 
-/** The uids are in the opposite order of the ages, so that an order by uid is no order by age. */
+/** The order of the uids is opposite to that of the ages, so that sorting by uid is not sorting by age. */
 const contender = (key: ObjectKey, second: number) => ({
   key,
   creationTimestamp: `2026-01-01T00:00:${String(second).padStart(2, '0')}Z`,
@@ -35,7 +35,7 @@ describe('IdOwnership', () => {
     expect(other.conflictingOwner(b)).toBe(a);
   });
 
-  test('the next one takes over when the owner goes or takes another identity', () => {
+  test('the next one takes over when the owner is deleted or takes another identity', () => {
     const index = new IdOwnership();
     index.set(contender(a, 1), 'kitchen');
     index.set(contender(b, 2), 'kitchen');
@@ -55,7 +55,7 @@ describe('IdOwnership', () => {
     expect(index.set(contender(b, 2), 'kitchen')).toEqual([]);
   });
 
-  test('the others of an identity are listed, the oldest first, also for one that is not in the index', () => {
+  test('the contenders of an identity are listed, the oldest first, also for one that is not in the index', () => {
     const index = new IdOwnership();
     index.set(contender(b, 2), 'kitchen');
     index.set(contender(a, 1), 'kitchen');

@@ -8,7 +8,10 @@ import { FakeApiClient } from './fake-api-client';
 import { type Widget, widget, widgets } from './objects';
 import { RecordingLog } from './recording-log';
 
-/** The informer against the real API server is in integration and faults; here is what that cannot be made to say. */
+/**
+ * Makes an informer with a fake server, for cases that a real API server cannot be made to show. Other tests
+ * use the real one.
+ */
 function setup(namespaces: readonly string[] = [], namespaceSelector = '') {
   const clock = new ManualClock();
   const streams: PassThrough[] = [];
@@ -57,7 +60,7 @@ describe('Informer', () => {
   test.each([
     ['an event', added('c', '500')],
     ['a bookmark', bookmark('500')],
-  ])('a server that was restored to before %s of the watch is believed', async (_, last) => {
+  ])('a server that was restored to before %s of the watch is listed again', async (_, last) => {
     const { clock, say, told, cache, watch } = setup();
     watch();
     await settle();
@@ -137,7 +140,7 @@ describe('Informer', () => {
       request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: [widget()] };
     for (let time = 0; time < 60_000; time += 10_000) {
       await clock.advance(10_000);
-      await say(bookmark('9')); // it is alive all the while
+      await say(bookmark('9')); // the watch is alive all the time
     }
     expect(told).toEqual(['added a']);
     expect(
@@ -155,7 +158,7 @@ describe('Informer', () => {
       request.query?.['watch'] ? stream(request) : { metadata: { resourceVersion: '9' }, items: null };
     for (let time = 0; time < 60_000; time += 10_000) {
       await clock.advance(10_000);
-      await say(bookmark('9')); // it is alive all the while
+      await say(bookmark('9')); // the watch is alive all the time
     }
     expect(cache.unsynced()).toEqual([]);
     expect([...cache.list('Widget')]).toEqual([]);
@@ -170,7 +173,7 @@ describe('Informer', () => {
     await say(endOfList('100'), added('a', '101'));
     await clock.advance(WATCH_IDLE_TIMEOUT);
     expect([froms(), failed]).toEqual([['list', '101'], []]);
-    await say(bookmark('150')); // it was only quiet
+    await say(bookmark('150')); // the watch was only idle
     await clock.advance(WATCH_IDLE_TIMEOUT);
     expect([froms(), failed]).toEqual([['list', '101', '150'], []]);
     await clock.advance(WATCH_IDLE_TIMEOUT);
@@ -218,7 +221,7 @@ describe('Informer', () => {
     await cache.stop();
   });
 
-  test('an expired watch is no failure: the list is requested again', async () => {
+  test('an expired watch is not a failure: the list is requested again', async () => {
     const { clock, failed, say, streams, cache, watch } = setup();
     watch();
     await settle();

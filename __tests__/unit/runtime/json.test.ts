@@ -28,7 +28,7 @@ describe('parseJson', () => {
     '{"a": -9007199254740991, "b": "9007199254740993"}',
     '{"a": 3.14159265358979323846}',
     '{"a": "deadbeef-1234567890123456-e+20"}',
-  ])('leaves %s as it is', (text) => {
+  ])('leaves %s unchanged', (text) => {
     expect(found(text)).toEqual([]);
     expect(parseJson(text)).toEqual(JSON.parse(text));
   });
@@ -66,7 +66,7 @@ describe('parseObjects', () => {
   };
   const parse = (value: unknown, depth: number) => parseObjects(Buffer.from(JSON.stringify(value)), depth);
 
-  test('a large object is kept without its large parts, as an answer, in a watch and in a list', () => {
+  test('a large object is kept without its large parts, in an answer, in a watch and in a list', () => {
     expect(parse(large, 1)).toEqual(kept);
     expect(parse({ type: 'ADDED', object: large }, 2)).toEqual({ type: 'ADDED', object: kept });
     const small = { metadata: { name: 'small' }, spec: { actions: items(MAX_OBJECT_VALUES / 10) } };
@@ -76,7 +76,7 @@ describe('parseObjects', () => {
     });
   });
 
-  test('an object below the limit is complete, also with one large part', () => {
+  test('an object below the limit is complete, even with one large part', () => {
     const object = { spec: { actions: items(MAX_OBJECT_VALUES / 4) } };
     expect(parse(object, 1)).toEqual(object);
   });
@@ -89,7 +89,7 @@ describe('parseObjects', () => {
     });
   });
 
-  test('integers beyond 2^53 are found beside a part that is left out, and in none', () => {
+  test('integers beyond 2^53 are found beside a part that is left out, and not in it', () => {
     const text = JSON.stringify({ spec: { ...large.spec, data: { chat: 0 } } }).replace(
       /"(index|chat)":0/g,
       '"$1":12345678901234567890',
@@ -100,7 +100,7 @@ describe('parseObjects', () => {
     ]);
   });
 
-  test('says which fields of the spec are too large, and the same each time', () => {
+  test('names the fields of the spec that are too large, and the same ones each time', () => {
     const message = incompleteContent(parse(large, 1) as never);
     expect(message).toBe(
       'spec.triggers and spec.actions cannot be processed: a resource has at most 25000 keys and values, nested at most 250 deep. Split the resource into smaller ones.',
@@ -115,9 +115,9 @@ describe('parseObjects', () => {
     ['quotes without an end', '"\\"'.repeat(500_000)],
     ['digits', '1'.repeat(5_000_000)],
     ['numbers', '[' + '-1e+20,'.repeat(400_000)],
-  ])('takes a moment for %s', (_, junk) => {
+  ])('is fast for %s', (_, junk) => {
     const began = process.cpuUsage().user;
     expect(() => parseObjects(Buffer.from(`[1234567890123456789,${junk}`), 3)).toThrow();
-    expect(process.cpuUsage().user - began).toBeLessThan(2_000_000); // microseconds
+    expect(process.cpuUsage().user - began).toBeLessThan(2_000_000); // in microseconds
   });
 });

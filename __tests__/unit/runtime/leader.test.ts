@@ -10,7 +10,7 @@ import { RecordingLog } from './recording-log';
 
 const LEASE_DURATION = 15_000;
 const RENEW_DEADLINE = 10_000;
-/** With the longest jitter, which all tests have but those of the jitter. */
+/** The period with the longest jitter, which all tests use except those of the jitter. */
 const RETRY_PERIOD = 2_400;
 
 interface Lease {
@@ -24,13 +24,13 @@ interface Lease {
   };
 }
 
-/** As a leader of an earlier time has left it. */
+/** A lease that a former leader has released. */
 const RELEASED: Lease = {
   metadata: { name: 'op' },
   spec: { holderIdentity: '', acquireTime: 'once', leaseTransitions: 0, leaseDurationSeconds: 1 },
 };
 
-/** The API server's one lease, with its optimistic lock. */
+/** The API server with one lease and its optimistic lock. */
 class LeaseServer {
   lease: Lease | undefined;
   private version = 0;
@@ -66,7 +66,7 @@ class Candidate {
   end: 'lost' | 'stopped' | undefined;
   /** Called when the election is won. */
   onWon = (): void => undefined;
-  /** Set to answer requests otherwise, or not at all. */
+  /** Replaced to answer requests differently, or not at all. */
   network: (request: ApiRequest) => Promise<void> = () => Promise.resolve();
 
   constructor(server: LeaseServer, clock: Clock, podName: string, options: Partial<LeaderOptions> = {}) {
@@ -106,7 +106,7 @@ class Candidate {
   }
 }
 
-/** The clock of another machine: ahead by `skew`, and started at another time. */
+/** The clock of another machine, which is ahead by `skew` and was started at another time. */
 const skewed = (clock: ManualClock, skew: number): Clock => ({
   now: () => clock.now() + skew,
   monotonic: () => clock.monotonic() + 1e6,
@@ -114,7 +114,7 @@ const skewed = (clock: ManualClock, skew: number): Clock => ({
   sleep: (delay, signal) => clock.sleep(delay, signal),
 });
 
-/** What another client than the candidates does to the Lease. */
+/** Changes to the Lease by clients other than the candidates. */
 const STRANGERS = {
   deletes: (server: LeaseServer) => void (server.lease = undefined),
   empties: (server: LeaseServer) => {
@@ -134,7 +134,7 @@ const STRANGERS = {
 };
 const strangers = Object.keys(STRANGERS) as (keyof typeof STRANGERS)[];
 
-/** A process that can be frozen: its timers fire and its answers arrive when it goes on. */
+/** A process that can be frozen: its timers fire and its answers arrive when it continues. */
 class Process {
   readonly candidate: Candidate;
   private goesOnAt = 0;
@@ -222,7 +222,7 @@ describe('LeaderElection', () => {
   });
 
   test.each([3_600_000, -3_600_000])(
-    'a candidate whose clock is wrong by %d ms takes no lease that is renewed',
+    'a candidate whose clock is wrong by %d ms does not take a lease that is being renewed',
     async (skew) => {
       const { clock, two } = await oneLeads(skew);
       await clock.advance(5 * 60_000);
@@ -319,8 +319,8 @@ describe('LeaderElection', () => {
   test('a leader is lost at the renew deadline at the latest, counted from when its last renewal was sent', async () => {
     const { clock, one } = await oneLeads();
     one.network = ({ method }) => (method === 'PUT' ? clock.sleep(7_000) : Promise.resolve());
-    await clock.advance(RETRY_PERIOD); // sent
-    await clock.advance(7_000); // answered
+    await clock.advance(RETRY_PERIOD); // the renewal is sent
+    await clock.advance(7_000); // the renewal is answered
     one.network = down;
     await clock.advance(RENEW_DEADLINE - 7_000 - 1);
     expect(one.isLeader).toBe(true);
@@ -344,7 +344,10 @@ describe('LeaderElection', () => {
     expect(one.isLeader).toBe(false);
   });
 
-  /** Has another client write the lease right before the candidate's next write. Returns whether that happened. */
+  /**
+   * Makes another client write the lease right before the candidate's next write. The result tells whether
+   * that happened.
+   */
   function annotateBeforeNextWrite(server: LeaseServer, candidate: Candidate): () => boolean {
     let isAnnotated = false;
     candidate.network = ({ method }) => {
@@ -371,7 +374,7 @@ describe('LeaderElection', () => {
     expect(one.end).toBe('lost');
   });
 
-  test('of two candidates that request a free lease at once, one becomes the leader', async () => {
+  test('of two candidates that request a free lease at the same time, one becomes the leader', async () => {
     const { clock, one, two } = setup();
     one.run();
     two.run();
@@ -488,7 +491,7 @@ describe('LeaderElection', () => {
     expect(build).toThrow(new RangeError(message));
   });
 
-  test('stopped before it leads, it never does', async () => {
+  test('a candidate that is stopped before it leads never leads', async () => {
     const { clock, two } = await oneLeads();
     two.election.stop();
     await clock.advance(60_000);
@@ -497,7 +500,7 @@ describe('LeaderElection', () => {
   });
 
   describe('a Lease that others change', () => {
-    /** Lets time pass, in which never two may write. Returns the leaders at its end. */
+    /** Advances the clock and checks that never two may write. Returns the leaders at the end. */
     async function watch(clock: ManualClock, all: readonly Candidate[], time: number): Promise<Candidate[]> {
       const leaders = () => all.filter(({ isLeader }) => isLeader);
       let most = 0;
@@ -519,7 +522,7 @@ describe('LeaderElection', () => {
       fc.record({ type: fc.constant('release' as const), at, who }),
     );
 
-    test('makes no second leader at any time, and there is a leader again', async () => {
+    test('leads to no second leader at any time, and there is a leader again', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fault, { minLength: 1, maxLength: 4 }),
@@ -551,7 +554,7 @@ describe('LeaderElection', () => {
       );
     });
 
-    test('gives a process that starts meanwhile no lease, while its leader reaches the API server', async () => {
+    test('gives no lease to a process that starts in the meantime, while its leader reaches the API server', async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.constantFrom(...strangers.slice(0, 2)),
@@ -588,13 +591,13 @@ describe('LeaderElection', () => {
         STRANGERS[stranger](server);
         await clock.advance(LEASE_DURATION - 1_000 - 1);
         expect(two.leading).toBe(false);
-        // A former holder that is put back may be the leader.
+        // A former holder that is restored may be the leader.
         await clock.advance(LEASE_DURATION + RETRY_PERIOD);
         expect(two.leading).toBe(true);
       },
     );
 
-    test('is read again by a process that was frozen between its look and its decision', async () => {
+    test('is read again by a process that was frozen between its read and its decision', async () => {
       const { clock, one, server, two } = await oneLeads();
       one.network = silence;
       server.lease = undefined;
@@ -602,7 +605,7 @@ describe('LeaderElection', () => {
       let answer!: () => void;
       const late = new Promise((_, reject) => (answer = () => reject(notFound())));
       jest.spyOn(server, 'serve').mockImplementationOnce(() => late);
-      await clock.advance(RETRY_PERIOD); // asked
+      await clock.advance(RETRY_PERIOD); // the request is sent
       clock.freeze(LEASE_DURATION);
       answer();
       await settle();
@@ -611,7 +614,7 @@ describe('LeaderElection', () => {
       expect(two.leading).toBe(true);
     });
 
-    test('a holder that claims a shorter lease is waited for all the same', async () => {
+    test('a holder that claims a shorter lease is given the full time nevertheless', async () => {
       const { clock, one, server, two } = await oneLeads();
       one.network = silence;
       server.write({

@@ -4,7 +4,10 @@ import { ManualClock } from '../manual-clock';
 import { FakeApiClient } from './fake-api-client';
 import { widgets } from './objects';
 
-/** A server with numbers instead of objects. An answer has at most so many of them that their sum is not over the bound. */
+/**
+ * A server with numbers instead of objects. An answer has only as many of them as keep their sum within the
+ * bound.
+ */
 function serverWith(numbers: readonly number[], bound = Infinity) {
   return new FakeApiClient(new ManualClock(), ({ query = {} }) => {
     const from = Number(query['continue'] ?? 0);
@@ -38,13 +41,13 @@ describe('listPages', () => {
     for (const { query } of cluster.requests) expect(query).toMatchObject({ fieldSelector: 'a=b' });
   });
 
-  test('asks for no page that is not needed', async () => {
+  test('requests no page that is not needed', async () => {
     const cluster = serverWith([1, 2, 3, 4, 5, 6]);
     expect(await read(cluster, 2)).toEqual([1, 2]);
     expect(cluster.requests).toHaveLength(1);
   });
 
-  test('reads a page that is too large in halves, from where it began', async () => {
+  test('reads a page that is too large in halves, from its beginning', async () => {
     const cluster = serverWith([1, 1, 1, 1, 9, 9, 1], 10);
     expect(await read(cluster)).toEqual([1, 1, 1, 1, 9, 9, 1]);
     expect(limitsOf(cluster)).toEqual([

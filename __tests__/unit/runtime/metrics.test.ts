@@ -1,6 +1,6 @@
 import { Metrics } from '../../../operator/process/metrics';
 
-/** The samples of a scrape by name and labels, as Prometheus gets them. */
+/** Returns the samples of a scrape by name and labels, as Prometheus reads them. */
 async function scrape(metrics: Metrics): Promise<Record<string, string>> {
   const lines = (await metrics.registry.metrics())
     .split('\n')
@@ -55,7 +55,7 @@ describe('Metrics', () => {
     expect(await scrape(metrics)).toMatchObject({ 'hub_operator_cached_objects{kind="HubFloor"}': '0' });
   });
 
-  test('passes are counted by how they ended, each kind from zero', async () => {
+  test('reconciles are counted by their result, each kind from zero', async () => {
     const { metrics } = setup();
     metrics.countReconcile('Hub', 'success');
     metrics.countReconcile('Hub', 'success');
@@ -83,7 +83,7 @@ describe('Metrics', () => {
     });
   });
 
-  test('what the queue tells is counted under the kind of the key', async () => {
+  test('reports of the queue are counted under the kind of the key', async () => {
     const { metrics } = setup();
     const observer = metrics.queueObserver((key) => key.split('/')[0]!);
     observer.added('Hub/home/a');
@@ -98,7 +98,7 @@ describe('Metrics', () => {
     });
   });
 
-  test('requests, watches, drift, leadership and build are told', async () => {
+  test('requests, watches, drift, leadership and build are reported', async () => {
     const { metrics } = setup();
     metrics.countRequest('GET', 200, 'server:6443');
     metrics.countRequest('GET', 'error', 'server:6443');

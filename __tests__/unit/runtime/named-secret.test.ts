@@ -9,7 +9,7 @@ interface Given {
   readonly requireSecretLabel?: boolean;
 }
 
-/** The cache has these Hubs in each namespace. */
+/** Makes a cache that has these Hubs in each namespace. */
 const cacheOf = (...hubs: readonly object[]) => ({ list: <T>() => hubs as Iterable<T> });
 
 const read = ({ requireSecretLabel = false, ...marks }: Given = {}) =>
@@ -33,7 +33,7 @@ describe('readNamedSecret', () => {
     ['of another program', { labels: { 'app.kubernetes.io/managed-by': 'external-secrets' } }],
     ['with the label of the Hub', { requireSecretLabel: true, labels: { 'hub-operator.dev/hub': 'villa' } }],
     ['for all Hubs of the namespace', { requireSecretLabel: true, labels: { 'hub-operator.dev/hub': '' } }],
-  ])('gives a Secret %s', async (_, given) => {
+  ])('returns a Secret %s', async (_, given) => {
     expect((await read(given))?.values.get('password')).toBe('tulip');
   });
 
@@ -58,7 +58,7 @@ describe('readNamedSecret', () => {
       { requireSecretLabel: true, labels: { 'hub-operator.dev/hub': 'cabin' } },
       'lacks the label hub-operator.dev/hub: villa',
     ],
-  ])('refuses %j and says in which field', async (given, words) => {
+  ])('refuses %j and names the field', async (given, words) => {
     const error: unknown = await read(given).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(SecretRefused);
     expect(errorOutcome(error)).toMatchObject({
@@ -69,7 +69,7 @@ describe('readNamedSecret', () => {
     expect((error as Error).message).not.toContain('tulip');
   });
 
-  /** A person has made the Secret. */
+  /** Reads a Secret that a user has made. */
   const readOwn = (name: string, hubs: readonly Hub[], use?: HubUse) =>
     readNamedSecret(
       {
@@ -85,7 +85,7 @@ describe('readNamedSecret', () => {
   const elsewhere = { url: 'http://192.0.2.1', tokenSecretRef: { name: 'tokens' } };
 
   test.each(['villa-admin', 'villa-api-token', 'villa-operator', 'villa-secrets'])(
-    'refuses %s also where a person has made it and its Hub is not there yet',
+    'refuses %s even if a user has made it and its Hub does not exist yet',
     async (name) => {
       await expect(readOwn(name, [])).rejects.toThrow(
         `The Secret ${name} in configuration.password is the operator’s own: ${wayOut}`,
@@ -111,7 +111,7 @@ describe('readNamedSecret', () => {
     ['backup.passwordSecretRef', { backup: { passwordSecretRef: { name: 'vault' } } }],
     ['ingress.tls', { ingress: { tls: { secretName: 'vault' } } }],
     ['imagePullSecrets[1]', { imagePullSecrets: [{ name: 'other' }, { name: 'vault' }] }],
-  ])('refuses to all but Hubs what a Hub names in %s', async (field, spec) => {
+  ])('refuses to all except Hubs a Secret to which a Hub refers in %s', async (field, spec) => {
     for (const name of ['cabin', 'villa']) {
       const hubs = [hubOf(name, spec)];
       await expect(readOwn('vault', hubs)).rejects.toThrow(
@@ -122,7 +122,7 @@ describe('readNamedSecret', () => {
     }
   });
 
-  test('names the first of several fields in which a Hub names a Secret', async () => {
+  test('names the first of several fields in which a Hub refers to a Secret', async () => {
     const secretRef = { name: 'vault' };
     const hub = cabin({
       bootstrap: { credentials: { secretRef } },
@@ -137,25 +137,25 @@ describe('readNamedSecret', () => {
     await expect(readOwn('cabin-tls', [cabin()])).resolves.toBeDefined();
   });
 
-  test('gives the certificate authority that a Hub names: it is public', async () => {
+  test('returns the certificate authority to which a Hub refers, since it is public', async () => {
     const hub = cabin({ external: { ...elsewhere, caSecretRef: { name: 'ca' } } });
     await expect(readOwn('ca', [hub])).resolves.toBeDefined();
   });
 
-  test('gives a Hub the login of another Hub for its owner alone: the volume of that one may become its own', async () => {
+  test('returns the login of another Hub to a Hub only for its owner, since it may take over the volume', async () => {
     await expect(readOwn('cabin-admin', [cabin()], 'OwnerLogin')).resolves.toBeDefined();
     await expect(readOwn('cabin-api-token', [cabin()], 'OwnerLogin')).rejects.toThrow(SecretRefused);
     await expect(readOwn('cabin-admin', [cabin()], 'ExternalToken')).rejects.toThrow(SecretRefused);
   });
 
-  test('the operator makes no token and no login for an external hub: a person may have stored them under such names', async () => {
+  test('the operator makes no token and no login for an external hub: a user may have stored them under such names', async () => {
     await expect(readOwn('villa-api-token', [], 'ExternalToken')).resolves.toBeDefined();
     const hub = cabin({ external: elsewhere });
     await expect(readOwn('cabin-api-token', [hub])).resolves.toBeDefined();
     await expect(readOwn('cabin-operator', [hub])).rejects.toThrow(SecretRefused);
   });
 
-  test('refuses none that does not exist', async () => {
+  test('refuses no Secret that does not exist', async () => {
     const nothing = {
       cache: cacheOf(),
       secrets: secretReader(() => undefined),

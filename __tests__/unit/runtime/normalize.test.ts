@@ -15,7 +15,7 @@ const object = {
 };
 
 describe('normalize', () => {
-  test('the cached form has its kind, and neither managedFields nor what kubectl had applied', () => {
+  test('the cached form has its kind, and neither managedFields nor kubectl’s last applied configuration', () => {
     expect(normalize(object, { type: builtin.Secret })).toEqual({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -44,6 +44,6 @@ describe('normalize', () => {
     expect(isCompact(deleted)).toBe(false);
     for (const metadataOnly of [false, true])
       expect(isCompact(normalize(object, { type: builtin.Secret, metadataOnly }).metadata)).toBe(true);
-    setFlagsFromString('--no-allow-natives-syntax'); // not before the first call, which compiles the function
+    setFlagsFromString('--no-allow-natives-syntax'); // after the first call, which compiles the function
   });
 });

@@ -20,13 +20,13 @@ describe('ObjectOwnership', () => {
       expect(value).toMatch(/^[a-zA-Z0-9]([-a-zA-Z0-9_.]{0,61}[a-zA-Z0-9])?$/);
   });
 
-  test('tells two long names apart that begin alike', () => {
+  test('distinguishes two long names with the same beginning', () => {
     const [one, two] = [named(`${LONG}-1`), named(`${LONG}-2`)];
     expect(ownership.isOwnedBy(made(one, false), one)).toBe(true);
     expect(ownership.isOwnedBy(made(one, false), two)).toBe(false);
   });
 
-  test('believes the owner reference, not a label that was copied', () => {
+  test('trusts the owner reference, not a label that was copied', () => {
     expect(
       ownership.isOwnedBy(
         { metadata: { ...made(named('a')).metadata, ownerReferences: [ownerReferenceTo(named('b'))] } },

@@ -20,7 +20,7 @@ interface WidgetParts {
   readonly status?: CommonStatus;
 }
 
-/** A stored resource, frozen; without a status it has the default of the API server. */
+/** Returns a frozen resource as stored. Without a status it has the default of the API server. */
 export function widget({
   metadata,
   spec = {},

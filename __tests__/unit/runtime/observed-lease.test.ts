@@ -4,7 +4,7 @@ import { ManualClock } from '../manual-clock';
 import { silentLog } from '../../cluster/silent-log';
 
 describe('ObservedLease', () => {
-  test('a released Lease is free at the first look, also when the answer took some time', async () => {
+  test('a released Lease is free at the first read, even when the answer took some time', async () => {
     const clock = new ManualClock();
     const observed = new ObservedLease({
       clock,

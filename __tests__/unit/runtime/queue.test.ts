@@ -3,7 +3,7 @@ import { type QueueOptions, WorkQueue } from '../../../operator/runtime/queue';
 import { ManualClock, settle } from '../manual-clock';
 import fc from '../../fast-check';
 
-/** A queue whose work ends when the test says so. Keys are `<partition>/<name>`. */
+/** A queue whose work ends on the test's request. Keys are `<partition>/<name>`. */
 class Workshop {
   readonly clock = new ManualClock();
   readonly started: string[] = [];
@@ -46,7 +46,7 @@ describe('WorkQueue', () => {
       expect([...queue.queued()]).toEqual(['p/a']);
     });
 
-    test('a key is not worked twice at once, and is worked again when it was added meanwhile', async () => {
+    test('a key is not worked twice at the same time, and is worked again when it was added in the meantime', async () => {
       const shop = new Workshop();
       shop.queue.add('p/a');
       shop.queue.add('p/a');
@@ -86,7 +86,7 @@ describe('WorkQueue', () => {
       },
     );
 
-    test('an add makes a delayed key due now', async () => {
+    test('an add makes a delayed key due immediately', async () => {
       const shop = new Workshop();
       shop.queue.addAfter('p/a', 1_000);
       shop.queue.add('p/a');
@@ -103,7 +103,7 @@ describe('WorkQueue', () => {
       expect(shop.started).toEqual(['p/first', 'p/a']);
     });
 
-    test('a key waits in one partition only, the one that it belongs to last', async () => {
+    test('a key waits in only one partition, the one to which it belonged last', async () => {
       let partition = 'slow';
       const shop = new Workshop({
         perPartition: 1,
@@ -125,7 +125,7 @@ describe('WorkQueue', () => {
       shop.queue.add('p/first');
       for (const key of ['p/a', 'p/b', 'q/c']) shop.queue.add(key, 'resync');
       shop.queue.add('q/d');
-      shop.queue.add('p/b'); // it was changed meanwhile
+      shop.queue.add('p/b'); // the key was changed in the meantime
       for (const key of ['p/first', 'p/b', 'q/d', 'p/a', 'q/c']) await shop.finish(key);
       expect(shop.started).toEqual(['p/first', 'p/b', 'q/d', 'p/a', 'q/c']);
     });
@@ -137,7 +137,7 @@ describe('WorkQueue', () => {
       expect(shop.started).toEqual(['p/first', 'p/1', 'q/1', 'r/1', 'p/2', 'q/2']);
     });
 
-    test('four partitions of sixteen that hang leave the latency of the others as it was', async () => {
+    test('four partitions of sixteen that hang do not change the latency of the others', async () => {
       const latency = async (hangs: (key: string) => boolean) => {
         const waits: number[] = [];
         const shop: Workshop = new Workshop({
@@ -181,7 +181,7 @@ describe('WorkQueue', () => {
       expect([...shop.running.keys()]).toEqual(['p/5', 'p/6', 'p/7', 'p/8']);
     });
 
-    test('keys that wait for a partition that hangs alone do not make the queue busy', async () => {
+    test('keys that wait only for a partition that hangs do not make the queue busy', async () => {
       const shop = new Workshop({ perPartition: 1, hangingAfter: 10_000 });
       for (const key of ['p/a', 'p/b', 'p/c']) shop.queue.add(key);
       expect(shop.queue.isBusy).toBe(true);
@@ -238,7 +238,7 @@ describe('WorkQueue', () => {
     test('keys are collected until the queue is started', () => {
       const { queue, started } = new Workshop();
       void queue.stop();
-      queue.start(); // once stopped, it stays so
+      queue.start(); // a queue that was stopped cannot be started
       queue.add('p/a');
       expect(started).toEqual([]);
 
@@ -300,12 +300,12 @@ describe('WorkQueue', () => {
       });
       shop.queue.add('p/a');
       shop.queue.add('p/b');
-      shop.queue.add('p/b'); // it waits already
+      shop.queue.add('p/b'); // the key is already waiting
       await shop.clock.advance(100);
       expect(shop.queue.longestRunning()).toBe(100);
       expect([...shop.queue.inProgress()]).toEqual([['p/a', 100]]);
-      shop.queue.add('p/a'); // it is worked again afterwards
-      shop.queue.add('p/a'); // it is to be worked again already
+      shop.queue.add('p/a'); // the key is worked again afterwards
+      shop.queue.add('p/a'); // the key is already marked to be worked again
       await shop.finish('p/a');
       expect(told).toEqual([
         'added p/a',
@@ -318,8 +318,9 @@ describe('WorkQueue', () => {
     });
   });
 
-  // The queue as a model: the starts that each key is owed, without the order within a priority. The queue must start
-  // due keys while there is a free worker and a free place, a change before a resync, and nothing else.
+  // A model of the queue: the starts that each key is owed, without the order within a priority. The queue
+  // must start due keys while there is a free worker and a free slot, a change before a resync, and nothing
+  // else.
   const KEYS = ['p/1', 'p/2', 'p/3', 'q/1', 'q/2', 'r/1'];
   const WORKERS = 3;
   const PER_PARTITION = 2;
@@ -363,9 +364,9 @@ describe('WorkQueue', () => {
   const strongest = (one: Priority | undefined, other: Priority): Priority =>
     one === 'change' ? 'change' : other;
 
-  /** What went wrong once, shrunk. */
+  /** Command sequences that once failed, in a minimal form. */
   const examples: [Command[]][] = [
-    // Keys that are due at the same moment were begun one by one, the resync first.
+    // Keys that were due at the same moment were started one by one, the resync first.
     [
       [
         { type: 'addAfter', key: 'p/1', priority: 'resync', delay: 1 },
@@ -373,7 +374,7 @@ describe('WorkQueue', () => {
         { type: 'advance', by: 1 },
       ],
     ],
-    // A sweep took the place of a change that waited for its time.
+    // A background check took the place of a change that waited for its time.
     [
       [
         { type: 'add', key: 'p/1', priority: 'change' },
@@ -385,7 +386,7 @@ describe('WorkQueue', () => {
         { type: 'finish', index: 0 },
       ],
     ],
-    // The clock was set back, and nothing that was delayed came any more.
+    // The clock was set back, and delayed keys never became due.
     [
       [
         { type: 'addAfter', key: 'p/1', priority: 'change', delay: 1 },
@@ -420,7 +421,7 @@ describe('WorkQueue', () => {
           ).length;
         const hanging = new Set<string>();
         const partitionOf = (each: string) => each.split('/')[0]!;
-        /** The keys that are due and that a worker could take up. */
+        /** Returns the keys that are due and that a worker could start. */
         const open = () =>
           [...model].filter(
             ([each, { due, working }]) =>
@@ -459,7 +460,7 @@ describe('WorkQueue', () => {
             state.due === undefined ||
             state.due > clock.monotonic()
           ) {
-            // A key that is due already is not delayed any more, and keeps its priority.
+            // A key that is already due is no longer delayed, and keeps its priority.
             state.priority = state.due === undefined ? requested : strongest(state.priority, requested);
             state.due = Math.min(state.due ?? Infinity, due);
           }

@@ -20,7 +20,7 @@ import { RecordingLog } from './recording-log';
 const FINALIZER = 'example.org/widget';
 const annotations = { reconcileRequestedAt: 'example.org/at', dryRun: 'example.org/dry-run' };
 
-/** One resource, a server that knows it, and a module that does as the test says. */
+/** One resource, a server that has it, and a module that behaves as the test says. */
 class Bench {
   readonly clock = new ManualClock();
   readonly log = new RecordingLog();
@@ -142,7 +142,7 @@ describe('Reconciler', () => {
       expect(bench.cluster.requests).toEqual([]);
     });
 
-    test('a resource whose namespace is not watched any more keeps its status: its Hub went with it', async () => {
+    test('a resource whose namespace is no longer watched keeps its status, since its Hub is unknown too', async () => {
       const bench = new Bench(widget());
       bench.sync = () => {
         bench.present = undefined;
@@ -177,7 +177,7 @@ describe('Reconciler', () => {
         if (!latest) throw notFound();
         return latest;
       };
-      // Reconciled again, in case that it was not so.
+      // The resource is reconciled again later, in case the server still has it.
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'resync' });
       expect(bench.passes).toEqual([]);
     });
@@ -212,7 +212,7 @@ describe('Reconciler', () => {
       expect(bench.condition('Reconciling')).toBeUndefined();
     });
 
-    test('what is likely to pass soon is not written to status', async () => {
+    test('a condition that will probably soon be over is not written to status', async () => {
       const bench = new Bench(widget(), removable);
       await bench.reconcile();
       const { length } = bench.happened;
@@ -222,7 +222,7 @@ describe('Reconciler', () => {
       expect(bench.happened).toHaveLength(length);
     });
 
-    test('a new resource says at once what it waits for', async () => {
+    test('a new resource reports immediately what it waits for', async () => {
       const bench = new Bench(widget(), removable);
       bench.sync = () => Promise.resolve(waiting('HubUnreachable', 'silent', 2_000, { unreported: true }));
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 2_000, priority: 'change' });
@@ -264,7 +264,7 @@ describe('Reconciler', () => {
       });
     });
 
-    test('a change by a user that came with the answer to a write is reconciled', async () => {
+    test('a change by a user that arrived with the answer to a write is reconciled', async () => {
       const bench = new Bench(widget(), removable);
       let generation: number | undefined;
       bench.cluster.handler = ({ body }) => {
@@ -285,7 +285,7 @@ describe('Reconciler', () => {
   describe('requests of a user', () => {
     const dryRun = { annotations: { [annotations.dryRun]: 'true' } };
 
-    test('a full reconcile is forced once and echoed', async () => {
+    test('a full reconcile is forced once and its request is recorded in status', async () => {
       const bench = new Bench(
         widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
       );
@@ -295,7 +295,7 @@ describe('Reconciler', () => {
       expect(bench.present?.status?.lastHandledReconcileAt).toBe('now');
     });
 
-    test('a full reconcile is forced once also while others wait and an operation runs', async () => {
+    test('a full reconcile is forced once also while others wait and an operation is running', async () => {
       const bench = new Bench(
         widget({ metadata: { annotations: { [annotations.reconcileRequestedAt]: 'now' } } }),
       );
@@ -404,7 +404,7 @@ describe('Reconciler', () => {
       ['suspended', { spec: { suspend: true } }, 1],
       ['in dry-run', { metadata: { annotations: { [annotations.dryRun]: 'true' } } }, 1],
       ['neither', {}, 0],
-    ])('its module ends what runs for a resource that is %s', async (_, fields, held) => {
+    ])('its module stops running work of a resource that is %s', async (_, fields, held) => {
       const bench = new Bench(widget(fields));
       bench.sync = () => Promise.resolve(stalled('DryRun', 'Would write.'));
       await bench.reconcile();
@@ -437,7 +437,7 @@ describe('Reconciler', () => {
   });
 
   describe('deletion', () => {
-    test('is announced to the module, where it has something to remove', () => {
+    test('is announced to the module if it has something to remove', () => {
       const bench = new Bench(undefined, removable);
       const deletionTimestamp = '2026-01-01T00:00:00Z';
       bench.reconciler.announceDeletion(
@@ -459,7 +459,7 @@ describe('Reconciler', () => {
       expect(bench.happened).toEqual(['remove', 'event', 'finalizers 0']);
     });
 
-    test('a removal that waits for longer than 10 s says why, and only once', async () => {
+    test('a removal that waits for longer than 10 s reports why, and only once', async () => {
       const waits = waiting('Removing', 'The hub is busy.', 5_000);
       const bench = new Bench(widget({ metadata: going }), () => Promise.resolve(waits));
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 5_000, priority: 'change' });
@@ -472,7 +472,7 @@ describe('Reconciler', () => {
       expect(bench.happened).toEqual(['status']);
     });
 
-    test('a removal that is not tried again soon says why at once', async () => {
+    test('a removal that is not retried soon reports why immediately', async () => {
       const bench = new Bench(widget({ metadata: going }), () =>
         Promise.resolve(waiting('Forbidden', 'The claim is not released.', 30_000)),
       );
@@ -511,23 +511,26 @@ describe('Reconciler', () => {
           'ApiServerError',
           'failed calling webhook "w"',
         ],
-      ])('the deletion waits after %s, and says how it is ended', async (_, error, reason, words) => {
-        let failure: Error | undefined = error;
-        const bench = new Bench(
-          widget({ metadata: going }),
-          () => (failure ? Promise.reject(failure) : Promise.resolve([])),
-          lost,
-        );
-        expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
-        const message =
-          'The deletion waits and is tried again, because the volume would be deleted with it. ' +
-          `To delete it now with all of that, remove its finalizer ${FINALIZER}. It failed with: ${words}`;
-        expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason, message });
-        expect(bench.happened).toEqual(['status']);
-        failure = undefined;
-        expect(await bench.reconcile()).toEqual({ type: 'gone' });
-        expect(bench.happened.at(-1)).toBe('finalizers 0');
-      });
+      ])(
+        'the deletion waits after %s, and the message says how to end it',
+        async (_, error, reason, words) => {
+          let failure: Error | undefined = error;
+          const bench = new Bench(
+            widget({ metadata: going }),
+            () => (failure ? Promise.reject(failure) : Promise.resolve([])),
+            lost,
+          );
+          expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'change' });
+          const message =
+            'The deletion waits and is tried again, because the volume would be deleted with it. ' +
+            `To delete it now with all of that, remove its finalizer ${FINALIZER}. It failed with: ${words}`;
+          expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason, message });
+          expect(bench.happened).toEqual(['status']);
+          failure = undefined;
+          expect(await bench.reconcile()).toEqual({ type: 'gone' });
+          expect(bench.happened.at(-1)).toBe('finalizers 0');
+        },
+      );
 
       test('the deletion waits after a cleanup that hangs', async () => {
         const bench = removing(() => new Promise(() => undefined));
@@ -557,7 +560,7 @@ describe('Reconciler', () => {
       expect(bench.cluster.writes).toEqual([]);
     });
 
-    test('an API server that forbids the cleanup does not hold up the namespace', async () => {
+    test('an API server that forbids the cleanup does not block the namespace', async () => {
       const bench = new Bench(widget({ metadata: going }), () =>
         Promise.reject(new ApiError(403, 'Forbidden', 'may not')),
       );
@@ -622,7 +625,7 @@ describe('Reconciler', () => {
     const waits = { conditions: [condition('Ready', 'DuplicateId')], observedGeneration: 3 };
     const another = (fields: Parameters<typeof widget>[0] = {}) =>
       widget({ ...fields, metadata: { name: 'b', uid: 'uid-b', generation: 3, ...fields.metadata } });
-    /** Asked for its successor by each removal. */
+    /** Successors with which the removals were called. */
     const asked: (Widget | undefined)[] = [];
     const remove: SyncModule<Widget>['remove'] = (_, __, successor) => {
       asked.push(successor);
@@ -630,7 +633,7 @@ describe('Reconciler', () => {
     };
     beforeEach(() => asked.splice(0));
 
-    /** A server with the resource that is deleted and those with the same object. */
+    /** Makes a server with the deleted resource and those with the same object. */
     function benchWith(...others: Widget[]): Bench {
       const bench = new Bench(old, remove);
       bench.others = others;
@@ -648,7 +651,7 @@ describe('Reconciler', () => {
       return bench;
     }
 
-    test('the successor gets what status records of the object before the finalizer is released', async () => {
+    test('the successor gets the record of the object in status before the finalizer is released', async () => {
       const bench = benchWith(another({ status: waits }));
       expect(await bench.reconcile()).toEqual({ type: 'gone' });
       expect(bench.happened).toEqual(['b finalizers', 'b status', 'a finalizers']);
@@ -678,7 +681,7 @@ describe('Reconciler', () => {
     test.each([
       ['is being deleted, too', another({ metadata: going, status: waits })],
       ['has an object of its own', another({ status: { ...waits, areaID: 'attic' } })],
-    ])('one that %s takes nothing over', async (_, other) => {
+    ])('a successor that %s takes over nothing', async (_, other) => {
       const bench = benchWith(other);
       expect(await bench.reconcile()).toEqual({ type: 'gone' });
       expect(asked).toEqual([undefined]);
@@ -692,7 +695,7 @@ describe('Reconciler', () => {
       expect(asked).toEqual([undefined]);
     });
 
-    test('a successor that is deleted meanwhile is looked for again', async () => {
+    test('when a successor is deleted in the meantime, another one is searched for', async () => {
       const bench = benchWith(another({ status: waits }));
       const { handler } = bench.cluster;
       bench.cluster.handler = (request) => {
@@ -809,7 +812,7 @@ describe('Reconciler', () => {
       expect(bench.condition('Ready')).toMatchObject({ status: 'False', reason: 'Forbidden', message });
     });
 
-    test('a finalizer that may not be added is tried again every 30 s, and is no fault of the operator', async () => {
+    test('a finalizer that may not be added is retried every 30 s, and is not a bug of the operator', async () => {
       const bench = new Bench(widget(), removable);
       const serve = bench.cluster.handler;
       bench.cluster.handler = (request) => {

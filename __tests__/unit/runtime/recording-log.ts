@@ -8,7 +8,7 @@ interface LogLine {
   readonly fields: object;
 }
 
-/** Remembers the records of this log and its children. */
+/** Records the lines of this log and its children. */
 export class RecordingLog implements Logger {
   constructor(readonly lines: LogLine[] = []) {}
 

@@ -22,20 +22,20 @@ const GROUP = 'example.org';
 const owner = widget();
 const nameIn = (path: string) => path.split('/').at(-1)!;
 
-/** An API server with ConfigMaps, and processes of the operator. */
+/** An API server with ConfigMaps, and processes of the operator that use it. */
 class Server {
   readonly clock = new ManualClock();
   readonly objects = new Map<string, ConfigMap>();
   readonly replaced: string[] = [];
-  /** A policy sets `immutable` on each object. */
+  /** Whether a policy sets `immutable` on each object. */
   isPolicySet = false;
-  /** Another controller keeps deleted objects. */
+  /** Whether another controller's finalizer keeps deleted objects. */
   hasFinalizer = false;
-  /** Why the object `c` cannot be created; undefined: it can. */
+  /** Why the object `c` cannot be created; undefined when it can. */
   refusal: ApiError | undefined;
-  /** What others do before an object is read from the server. */
+  /** Called before an object is read from the server, for changes by other clients. */
   beforeFind: () => void = () => undefined;
-  /** Writes after which the process is gone. */
+  /** Number of writes after which the process is killed. */
   writesLeft = Infinity;
   private uids = 0;
 
@@ -144,7 +144,7 @@ describe('Replacement', () => {
     expect(server.objects.get('c')!.metadata.uid).toBe(uid);
   });
 
-  test('is done once an hour for an object, also by the next process; meanwhile the resource names it', async () => {
+  test('happens once an hour for an object, also by the next process; in the meantime the resource names the object', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     server.isPolicySet = true;
@@ -179,7 +179,7 @@ describe('Replacement', () => {
   test.each([0, 1, 2, 3, 4, 5])('loses no content when the process ends after %i writes', async (writes) => {
     await server.apply({ a: '1' });
     server.setImmutable();
-    server.writesLeft = writes + 1; // the first one is refused
+    server.writesLeft = writes + 1; // the first write is refused
     void server.apply({ a: '2' });
     await server.clock.advance(0);
     server.writesLeft = Infinity;
@@ -197,7 +197,7 @@ describe('Replacement', () => {
     expect(contents()).toEqual({ c: { a: '1' } });
   });
 
-  test('deletes nothing where the place of the copy is taken by an object of others', async () => {
+  test('deletes nothing when an object of another owner has the name of the copy', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     const theirs = { metadata: { name: 'c-next', namespace: 'home', uid: 'theirs' }, data: { theirs: '' } };
@@ -206,7 +206,7 @@ describe('Replacement', () => {
     expect(contents()).toEqual({ c: { a: '1' }, 'c-next': { theirs: '' } });
   });
 
-  test('keeps the content while a finalizer of others keeps the object', async () => {
+  test('keeps the content while another controller’s finalizer keeps the object', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     server.hasFinalizer = true;
@@ -218,7 +218,7 @@ describe('Replacement', () => {
     expect(contents()).toEqual({ c: { a: '2' } });
   });
 
-  test('keeps the content while a finalizer of others keeps the object, also for the next process', async () => {
+  test('keeps the content while another controller’s finalizer keeps the object, also in the next process', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     server.hasFinalizer = true;
@@ -237,7 +237,7 @@ describe('Replacement', () => {
   test.each([
     ['a quota that counts the deleted object still', new ApiError(403, 'Forbidden', 'exceeded quota')],
     ['a failure of the API server', new ApiError(500, 'InternalError', 'etcd')],
-  ])('nothing reads the object as absent after %s: it is created from the copy', async (_, refusal) => {
+  ])('the object never counts as absent after %s: it is created from the copy', async (_, refusal) => {
     const applier = server.applier();
     await server.apply({ a: '1' }, applier);
     server.setImmutable();
@@ -258,7 +258,7 @@ describe('Replacement', () => {
     expect(contents()).toEqual({ c: { a: '3' } });
   });
 
-  test('a later content takes the place of the copy', async () => {
+  test('a later content replaces the copy', async () => {
     const applier = server.applier();
     await server.apply({ a: '1' }, applier);
     server.setImmutable();
@@ -269,7 +269,7 @@ describe('Replacement', () => {
     expect(contents()).toEqual({ c: { a: '3' } });
   });
 
-  test('leaves no copy behind from which a next process would create an object that was removed since', async () => {
+  test('leaves no copy from which a later process would create an object that was removed since', async () => {
     const applier = server.applier();
     await server.apply({ a: '1' }, applier);
     server.setImmutable();
@@ -288,7 +288,7 @@ describe('Replacement', () => {
     expect(settle).toHaveBeenCalledWith('home', 's');
   });
 
-  test('neither touches an immutable object that others have put there meanwhile', async () => {
+  test('does not change an immutable object that another client has created in the meantime', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     const { metadata } = server.objects.get('c')!;
@@ -299,7 +299,7 @@ describe('Replacement', () => {
     expect(server.objects.get('c')).toBe(theirs);
   });
 
-  test('gives the new object the owner that the former one has now, also where the cache is behind', async () => {
+  test('gives the new object the owner that the former one has now, even if the cache is behind', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     const cached = server.objects.get('c')!;
@@ -318,14 +318,14 @@ describe('Replacement', () => {
     expect(server.objects.get('c')!.metadata.ownerReferences).toBeUndefined();
   });
 
-  test('touches no object of others whose name and annotation are those of a copy', async () => {
+  test('changes no object of another owner whose name and annotation are those of a copy', async () => {
     const annotations = { [`${GROUP}/replaces`]: 'c' };
     server.objects.set('c-next', { metadata: { name: 'c-next', namespace: 'home', annotations }, data: {} });
     await server.finish();
     expect(contents()).toEqual({ 'c-next': {} });
   });
 
-  test('is no part of a dry run', async () => {
+  test('is not part of a dry run', async () => {
     await server.apply({ a: '1' });
     server.setImmutable();
     const dryRun = new DryRunApplier(server.cluster, server.cache, GROUP);

@@ -14,7 +14,10 @@ const secret = (resourceVersion: string, value: string) => ({
   data: { password: Buffer.from(value).toString('base64') },
 });
 
-/** A reader over one Secret: as the watch has reported it, and as the server has it. */
+/**
+ * Makes a reader of one Secret: `told` is the version that the watch has reported, `served` that of the
+ * server.
+ */
 function setup() {
   const state: { told: string | undefined; served: ReturnType<typeof secret> | undefined } = {
     told: '1',
@@ -31,7 +34,7 @@ function setup() {
 }
 
 describe('SecretReader', () => {
-  test('one that did not change is read once', async () => {
+  test('a Secret that did not change is read once', async () => {
     const { cluster, password, state } = setup();
     expect([await password(), await password()]).toEqual(['hunter2', 'hunter2']);
     expect(cluster.requests).toHaveLength(1);
@@ -41,7 +44,7 @@ describe('SecretReader', () => {
     expect(cluster.requests).toHaveLength(2);
   });
 
-  test('what was read last is there without a request, until the Secret changes', async () => {
+  test('the values of the last read are available without a request, until the Secret changes', async () => {
     const { cluster, password, reader, state } = setup();
     expect(reader.lastRead('home', 'keys')).toBeUndefined();
     await password();
@@ -53,22 +56,22 @@ describe('SecretReader', () => {
     expect(cluster.requests).toHaveLength(1);
   });
 
-  test('one that is not there costs no request', async () => {
+  test('a Secret that does not exist costs no request', async () => {
     const { cluster, password, state } = setup();
     state.told = undefined;
     expect(await password()).toBeUndefined();
     expect(cluster.requests).toEqual([]);
   });
 
-  test('the values of one that went are kept no longer', async () => {
+  test('the values of a deleted Secret are no longer kept', async () => {
     const { cluster, password, reader } = setup();
     await password();
     reader.forget({ metadata: metadata('2') });
-    await password(); // of one recreated, it would be asked for again
+    await password(); // for a recreated Secret there is another request
     expect(cluster.requests).toHaveLength(2);
   });
 
-  test('the values of one that goes while it is read are not kept', async () => {
+  test('the values of a Secret that is deleted during the read are not kept', async () => {
     const { cluster, password, reader, state } = setup();
     cluster.handler = () => {
       state.told = undefined;
@@ -77,11 +80,11 @@ describe('SecretReader', () => {
     };
     expect(await password()).toBe('hunter2');
     state.told = '1';
-    await password(); // it would be read from memory if it had been kept
+    await password(); // values that were kept would be read from memory
     expect(cluster.requests).toHaveLength(2);
   });
 
-  describe('after a write of ours, while the watch is silent', () => {
+  describe('after a write by the operator, before the watch has delivered it', () => {
     async function silentWatch(present: readonly object[]) {
       const clock = new ManualClock();
       const server = new Map<string, string>();

@@ -12,7 +12,7 @@ const add = (status: CommonStatus): CommonStatus => ({
   count: Number(status['count'] ?? 0) + 1,
 });
 
-/** A server that has this state of an object. */
+/** A server that has this object. */
 function restorable(object: Widget) {
   const streams: PassThrough[] = [];
   const cluster = new FakeApiClient(new ManualClock(), ({ method, body, query }) => {
@@ -135,7 +135,7 @@ describe('StatusWriter', () => {
       },
     });
     const typesLeft = (managedFields: object[] | undefined) => {
-      // The server sends this field; the objects in the cache do not have it.
+      // The server sends this field, which objects in the cache do not have.
       const metadata: object = managedFields ? { managedFields } : {};
       const resource = widget({
         metadata,

@@ -8,7 +8,7 @@ interface Thing extends ClusterObject {
   readonly status: { readonly id?: unknown };
 }
 
-/** A value up to 9 has one of three hubs and one of these ids. The last one is no text. */
+/** A value up to 9 determines one of three hubs and one of these ids. The last id is not text. */
 const IDS = ['x', 'y', 'x y', 5];
 const hubOf = ({ value }: Thing) => String(value % 3);
 
@@ -22,9 +22,10 @@ const thing = (name: string, version: number, value = 0, uid = name): Thing => (
 const names = (changes: readonly Change<Thing>[]) =>
   changes.map(({ type, object }) => `${type} ${object.metadata.name}`);
 
-// The server's history: each step makes the next resource version. The store sees it through a watch that may lag,
-// break and be replaced by a list, and through answers to writes of ours that overtake the watch or come late. A backup
-// that is put back is told from a list that is older than the last one; any other looks like a server as ever.
+// The server's history: each step makes the next resource version. The store sees it through a watch that may
+// lag, break and be replaced by a list, and through answers to its own writes, which may overtake the watch
+// or come late. A restored backup is recognized by a list that is older than the last one. Any other restore
+// looks like a normal server.
 const NAMES = ['a', 'b', 'c'];
 
 type Step =
@@ -81,9 +82,10 @@ class Server {
   }
 }
 
-/** What went wrong once, or would without its guard, shrunk. */
+/** Step sequences that once failed, or would without a guard, in a minimal form. */
 const examples: [Step[]][] = [
-  // The watch had shown what a backup that was put back did not have; the last list was older than that backup.
+  // The watch had delivered versions that a restored backup lacked, and the last list was older than that
+  // backup.
   [
     [
       { type: 'write', name: 'a', value: 0, recorded: false },
@@ -94,7 +96,7 @@ const examples: [Step[]][] = [
       { type: 'restore', back: 1 },
     ],
   ],
-  // The answer to a write came after the object was deleted, and brought it back.
+  // The answer to a write came after the object was deleted, and restored it in the store.
   [
     [
       { type: 'write', name: 'a', value: 0, recorded: false },
@@ -119,9 +121,9 @@ describe('Store', () => {
     expect(store.size).toBe(0);
   });
 
-  test('an answer to a write does not bring back what went, or what was recreated under the name', () => {
+  test('an answer to a write restores neither a deleted object nor one that was recreated under the name', () => {
     const store = new Store<Thing>();
-    store.observeVersion('6'); // its deletion
+    store.observeVersion('6'); // the version of its deletion
     expect(store.recordWrite(thing('a', 5))).toEqual([]);
     store.put(thing('a', 8, 0, 'another'));
     store.observeVersion('8');
@@ -129,7 +131,7 @@ describe('Store', () => {
     expect(store.get('Thing/home/a')).toEqual(thing('a', 8, 0, 'another'));
   });
 
-  test('an answer to the write of a new object is told before the watch brings it', () => {
+  test('an answer to the write of a new object is reported before the watch delivers it', () => {
     const store = new Store<Thing>();
     store.replace([], '4');
     expect(names(store.recordWrite(thing('a', 5)))).toEqual(['added a']);
@@ -154,7 +156,7 @@ describe('Store', () => {
     expect(store.get('Thing/home/a')?.value).toBe(1);
   });
 
-  test('after the server was restored from a backup its list counts, with all its older versions', () => {
+  test('after the server was restored from a backup its list is used, with all its older versions', () => {
     const store = new Store<Thing>();
     store.replace([thing('a', 90), thing('b', 95)], '100');
     store.put(thing('c', 101));
@@ -166,12 +168,12 @@ describe('Store', () => {
     ]);
   });
 
-  test('a backup that is newer than the last list, but older than what the watch has shown, is told from a late list', () => {
+  test('a backup that is newer than the last list, but older than the versions of the watch, is distinguished from a late list', () => {
     const store = new Store<Thing>();
     store.replace([thing('a', 90)], '100');
     store.put(thing('b', 500));
     store.observeVersion('500');
-    store.observeVersion('480'); // an older bookmark takes nothing back
+    store.observeVersion('480'); // an older bookmark changes nothing
     expect(names(store.replace([thing('a', 200)], '300'))).toEqual(['deleted b', 'modified a']);
   });
 
@@ -188,7 +190,7 @@ describe('Store', () => {
     const found = (store: Store<Thing>, value: number) =>
       [...store.byIndex(String(value))].map(({ metadata }) => metadata.name);
 
-    test('finds each object under its present value alone', () => {
+    test('finds each object only under its current value', () => {
       const store = indexed();
       store.put(thing('a', 1, 1));
       store.put(thing('b', 2, 1));
@@ -213,7 +215,7 @@ describe('Store', () => {
     const found = (store: Store<Thing>, hub: string, id: string) =>
       [...store.byStatus(hub, 'id', id)].map(({ metadata }) => metadata.name);
 
-    test('finds objects that are in the store before the first question, and those after', () => {
+    test('finds objects that were in the store before the first query, and later ones', () => {
       const store = new Store<Thing>(hubOf);
       store.put(thing('a', 1, 0));
       store.put(thing('b', 2, 1));
@@ -230,7 +232,7 @@ describe('Store', () => {
       expect(found(store, '0', 'x')).toEqual([]);
     });
 
-    test('looks at the found objects alone', () => {
+    test('reads only the found objects', () => {
       const store = new Store<Thing>(hubOf);
       const looked = jest.fn(() => 'y');
       expect(found(store, '0', 'x')).toEqual([]);

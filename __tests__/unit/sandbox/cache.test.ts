@@ -30,7 +30,7 @@ describe('cached, contentKey', () => {
     expect(await readFile(join(first, 'tool'), 'utf8')).toBe('works');
   });
 
-  test('a build that breaks leaves nothing, and the next start builds again', async () => {
+  test('a build that fails leaves nothing, and the next start builds again', async () => {
     const breaks = async (folder: string) => {
       await writeTool(folder);
       throw new Error('download broke');
@@ -48,12 +48,12 @@ describe('cached, contentKey', () => {
     });
   });
 
-  test('two at once build once; the other waits and says so', async () => {
+  test('two at the same time build once; the other waits and says so', async () => {
     let finish!: () => void;
     const finished = new Promise<void>((resolve) => (finish = resolve));
     const build = jest.fn(() => finished);
     const waits = jest.fn(() => finish());
-    // Either may take the lock first.
+    // Either of them may take the lock first.
     const first = cached('tool', 'k1', build, waits);
     const second = cached('tool', 'k1', build, waits);
     expect(await second).toBe(await first);
@@ -61,7 +61,7 @@ describe('cached, contentKey', () => {
     expect(waits).toHaveBeenCalled();
   });
 
-  test('takes over from a killed run and removes what that had begun', async () => {
+  test('takes over from a killed run and removes its partial build', async () => {
     await mkdir(join(root, 'tool-k1.partial-abc'));
     const lock = join(root, 'tool-k1.lock');
     const { pid: ended } = spawnSync(process.execPath, ['--version']);
@@ -72,7 +72,7 @@ describe('cached, contentKey', () => {
     expect(await readdir(root)).toEqual(['tool-k1']);
   });
 
-  test('the key tells contents apart, also where they meet', () => {
+  test('the key distinguishes contents, even with equal concatenations', () => {
     expect(contentKey(['ab', 'c'])).toBe(contentKey(['ab', Buffer.from('c')]));
     expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['a', 'bc']));
     expect(contentKey(['ab', 'c'])).not.toBe(contentKey(['ab', 'c', '']));

@@ -31,7 +31,7 @@ describe('cleanCache', () => {
     await expect(access(root)).rejects.toThrow('ENOENT');
   });
 
-  test('leaves what other programs have made in a folder that a person has chosen', async () => {
+  test('leaves files of other programs in a folder that a user has chosen', async () => {
     const others = ['Documents', 'hub-old', 'logs.txt', 'photos-0123456789abcdef'];
     for (const name of others) await mkdir(join(root, name));
     expect((await cleanCache(root, none)).toSorted()).toEqual(others);
@@ -50,7 +50,7 @@ describe('cleanCache', () => {
     expect(await readdir(root)).toEqual(before);
   });
 
-  test('finds a running process of an entry by itself', async () => {
+  test('finds a running process of an entry automatically', async () => {
     const program = join(root, 'hub-0123456789ab', 'bin', 'hass');
     const child = spawn(process.execPath, ['-e', 'process.stdin.resume()', program]);
     try {
@@ -63,7 +63,7 @@ describe('cleanCache', () => {
     expect(await cleanCache(root)).toEqual([]);
   });
 
-  test('a cache that is not there is none to remove', async () => {
+  test('a cache that does not exist leaves nothing to remove', async () => {
     await rm(root, { recursive: true });
     expect(await cleanCache(root, none)).toEqual([]);
   });

@@ -24,7 +24,7 @@ describe('lastLines', () => {
     expect(await lastLines(file, 2)).toEqual(['the operator ends', 'with code 1']);
   });
 
-  test('of one line without an end its end', async () => {
+  test('of one line without a line break is the end of that line', async () => {
     writeFileSync(file, 'x'.repeat(1_000_000));
     expect((await lastLines(file, 2))[0]).toHaveLength(64 * 1_024);
   });

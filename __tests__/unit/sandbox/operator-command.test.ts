@@ -6,7 +6,7 @@ import { operatorCommand } from '../../../sandbox/operator-process';
 
 const repository = join(__dirname, '../../..');
 
-/** MB of a half of the young generation at most, by a flag of the image. */
+/** Upper limit in MB of half of the young generation, set by a flag of the image. */
 const YOUNG_HALF = 2;
 
 const run = (...args: readonly string[]): string => {
@@ -35,7 +35,7 @@ describe('the memory of V8', () => {
     expect(run('--require', 'tsx/cjs', '--eval', script)).toMatch(/^--optimize-for-size\ntrue\n\d+\./);
   });
 
-  // On the command line the same flag limits it to 1 MB, and V8 collects twice as often.
+  // On the command line the same flag would limit it to 1 MB, and V8 would collect twice as often.
   test('the young generation has the size that the image sets nevertheless', () => {
     const script = `
       require("./operator/process/favor-memory.ts").favorMemory();
@@ -53,7 +53,8 @@ describe('the memory of V8', () => {
   });
 });
 
-// The heap of the allocator shrinks only from its end: one small object there keeps all free memory before it.
+// The heap of the allocator shrinks only from its end, so one small object there keeps all free memory before
+// it.
 (process.platform === 'linux' ? describe : describe.skip)('the environment of the image', () => {
   const SCRIPT = `
     const resident = () => process.memoryUsage.rss() / 2 ** 20;
@@ -80,7 +81,7 @@ describe('the memory of V8', () => {
     return JSON.parse(printed) as { flood: number; kept: number };
   }
 
-  test('gives the memory of what sockets have read back to the machine', () => {
+  test('returns memory for data read from sockets to the machine', () => {
     const { flood, kept } = megabytesAfter(operatorImage.environment);
     expect(flood).toBeGreaterThan(20);
     expect(kept).toBeLessThan(8);

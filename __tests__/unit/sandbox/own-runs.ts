@@ -2,7 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Gives each test of the file an empty folder of runs of its own. @returns its path, while a test runs */
+/**
+ * Gives each test of the file its own empty folder of runs.
+ * @returns a function that returns its path while a test runs
+ */
 export function ownRuns(): () => string {
   let runs: string;
   const before = process.env['HUB_OPERATOR_RUNS'];

@@ -6,10 +6,10 @@ import { ownRuns } from './own-runs';
 
 const runs = ownRuns();
 
-/** The id of a process that has ended. */
+/** Returns the id of a process that has ended. */
 const ended = () => spawnSync('true').pid;
 
-test('the folder of a run that has ended goes with the next run, others stay', async () => {
+test('the folder of a run that has ended is removed by the next run, others stay', async () => {
   for (const name of [`run-${ended()}-1-abc`, `run-${ended()}-abc123`, 'other'])
     await mkdir(join(runs(), name));
   const first = await makeRunDirectory('1');

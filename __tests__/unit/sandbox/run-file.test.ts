@@ -8,13 +8,13 @@ import { ownRuns } from './own-runs';
 
 const runs = ownRuns();
 
-/** The id of a process that has ended. */
+/** Returns the id of a process that has ended. */
 const ended = () => spawnSync('true').pid;
 
 const sandbox = (directory: string) =>
   ({ directory, kubectl: ['kubectl'], controlPlane: { ports: {}, pids: () => [] } }) as unknown as Sandbox;
 
-/** A run with its folder and its file, as another process has made them. */
+/** Makes a run with its folder and its file, like another process. */
 async function other(pid: number, space: string, file = 'run.json'): Promise<string> {
   const name = `run-${pid}-${space}-other`;
   await mkdir(join(runs(), name));
@@ -68,7 +68,7 @@ describe('removeRunFile', () => {
     ]);
   });
 
-  test('the file of this run goes, in either place', async () => {
+  test('the file of this run is removed, in either place', async () => {
     const [first, second] = [await makeRunDirectory(), await makeRunDirectory()];
     for (const directory of [first, second]) await writeRunFile(sandbox(directory));
     expect((await readdir(runs())).filter((name) => name.endsWith('.json')).sort()).toEqual(
@@ -80,7 +80,7 @@ describe('removeRunFile', () => {
 });
 
 describe('makeRunDirectory', () => {
-  test('the files of killed runs beside another one go with their folders, that of one which goes on stays', async () => {
+  test('the files of killed runs beside another one are removed with their folders, that of a running one stays', async () => {
     const [killed, old] = [await other(ended(), '1'), await other(process.ppid, OTHER_SPACE)];
     await age(old);
     const living = await other(ended(), '3');

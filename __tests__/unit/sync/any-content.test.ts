@@ -12,7 +12,8 @@ import { withUploads } from '../../../operator/sync/integration/flow/run';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
 import { withWrongParts } from '../client/wrong-values';
 
-// What a hub shows of its definitions and forms has any values: they are compared, shown and filled in without a failure.
+// Definitions and forms of a hub may contain any values. All of them are compared, shown and filled in
+// without a failure.
 
 const step = { action: 'light.turn_on', target: { entity_id: 'light.a' }, data: { brightness: '5' } };
 const branch = { if: ['{{ a }}'], then: [step], else: [step] };
@@ -97,7 +98,7 @@ const formFields: readonly object[] = [
   }),
 ];
 const steps: readonly object[] = [
-  // Each form is filled in by a schema that is compiled for it.
+  // Each form has a schema that is compiled for it.
   ...formFields.map((each) => ({ ...open, type: 'form', errors: {}, last_step: false, data_schema: [each] })),
   { ...open, type: 'menu', menu_options: { a: 'A', b: 'B' } },
   { ...open, type: 'progress' },
@@ -123,6 +124,6 @@ test.each(steps)('any step of a flow is answered, or is a problem of the flow: %
     const move = new FlowNavigator({ steps: [], fields }).next(step as FlowStep);
     if (move.type === 'submit') await withUploads({ upload } as never, move.data, move.uploads);
   }
-  // Copied objects have another prototype than those of a test.
+  // Copied objects have a different prototype from those of a test.
   expect(structuredClone({})).not.toHaveProperty('file');
 });

@@ -1,11 +1,11 @@
 import type { HubPresence } from '../../../operator/client/hub-presence';
 
-/** Whether a fake hub runs. */
+/** Reports whether a fake hub runs. */
 export class FakePresence implements Pick<HubPresence, 'epoch' | 'isRunning' | 'hasRunSince'> {
   epoch = 0;
   runs = true;
 
-  /** The hub is another process from now on. */
+  /** From now on the hub counts as another process. */
   restart(): void {
     this.epoch += 1;
   }

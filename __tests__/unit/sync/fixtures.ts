@@ -13,7 +13,7 @@ import { silentLog } from '../../cluster/silent-log';
 import { ManualClock } from '../manual-clock';
 import { objectMetadata } from '../object-metadata';
 
-/** The Hub `villa` in the namespace `home`. */
+/** Returns the Hub `villa` in the namespace `home`. */
 export function aHub(
   fields: { metadata?: Partial<Hub['metadata']>; spec?: Hub['spec']; status?: Hub['status'] } = {},
 ): Hub {
@@ -32,7 +32,7 @@ export function aHub(
   };
 }
 
-/** The context of one reconcile of a Hub, as its first step gets it. */
+/** Returns the context of one reconcile of a Hub, as its first step gets it. */
 export function aHubContext(hub = aHub(), reconcile: Partial<HubContext['reconcile']> = {}): HubContext {
   const { signal } = new AbortController();
   return {
@@ -53,20 +53,23 @@ export const aClaim = {
   spec: {},
 } satisfies Claim;
 
-/** The stage after a failed step of the storage. */
+/** The state after a failed step of the storage. */
 export const uncheckedClaim = {
   claim: undefined,
   claimProblem: { outcome: stalled('Forbidden', 'The claim is forbidden.'), isChecked: false },
 } as const;
 
-/** The members of the services that a test gives, each as far as it is used. */
+/** The members of the services that a test provides, each as far as it is used. */
 type PartialServices = {
   readonly [Name in keyof Services]?: Services[Name] extends (...args: never[]) => unknown
     ? Services[Name]
     : Partial<Services[Name]>;
 };
 
-/** Services for a sync module. A member, or a method of one, that the test did not give throws when it is used. */
+/**
+ * Returns services for a sync module. A member or method that the test did not provide throws when it is
+ * used.
+ */
 export function services(given: PartialServices = {}): Services {
   const standard = {
     clock: new ManualClock(),
@@ -83,7 +86,7 @@ export function services(given: PartialServices = {}): Services {
   ) as unknown as Services;
 }
 
-/** Finds resources as the cache does, among those of a hub that the test gave. */
+/** Finds resources as the cache does, among those of the hub that the test provided. */
 const byStatus = ({ ofHub }: Partial<Services['cache']>): Partial<Services['cache']> => ({
   *ofHubByStatus<T extends ClusterObject>(
     kind: string,
@@ -97,7 +100,7 @@ const byStatus = ({ ofHub }: Partial<Services['cache']>): Partial<Services['cach
   },
 });
 
-/** A reader of Secrets with these values, and with labels and types. */
+/** Returns a reader of Secrets with these values, labels and types. */
 export function secretReader(
   valuesOf: (name: string) => ReadonlyMap<string, string> | undefined,
   marks: Pick<SecretContent, 'labels' | 'type'> = {},
@@ -112,7 +115,9 @@ export function secretReader(
   };
 }
 
-/** The object, with a clear error in place of `undefined is not a function`. */
+/**
+ * Wraps an object, so that a missing member throws a clear error instead of `undefined is not a function`.
+ */
 function strict<T extends object>(object: T, name: string): T {
   return new Proxy(object, {
     get(target, key, receiver) {

@@ -29,7 +29,7 @@ const type: ResourceType = { group: 'example.org', version: 'v1', plural: 'x', k
 beforeEach(() => void jest.spyOn(HubPresence.prototype, 'isRunning').mockResolvedValue(true));
 afterEach(() => jest.restoreAllMocks());
 
-/** A Hub with children whose objects in the hub are as desired: what follows from the Hub's status alone. */
+/** A Hub with children whose objects in the hub are as desired. All writes are caused by the Hub's status. */
 function setup() {
   const clock = new ManualClock();
   const log = new RecordingLog();
@@ -112,7 +112,7 @@ function setup() {
     hubs,
     /** Kinds of the resources that children have enqueued. */
     woken,
-    /** Children notice by themselves, as at the end of the WebSocket. */
+    /** Requeues the children, as the end of the WebSocket does. */
     touchChildren(): void {
       for (let child = 0; child < CHILDREN; child++) controller.requeue('HubAutomation', 'home', `a${child}`);
     },
@@ -127,13 +127,13 @@ function setup() {
         see({ ...resource(`a${child}`, spec, metadata), kind: 'HubAutomation' });
       }
     },
-    /** How often children were reconciled so far. */
+    /** Returns how often children were reconciled so far. */
     async reconciles(): Promise<number> {
       const metric = await metrics.registry.getSingleMetric('controller_runtime_reconcile_total')!.get();
       const children = metric.values.filter(({ labels }) => labels['controller'] === 'HubAutomation');
       return children.reduce((sum, { value }) => sum + value, 0);
     },
-    /** The writes since the last call. */
+    /** Returns the writes since the last call. */
     writes(): { readonly status: number; readonly events: number } {
       const writes = cluster.requests.splice(0);
       const status = writes.filter(({ path }) => path.endsWith('/status')).length;
@@ -202,7 +202,7 @@ describe('the restart of a hub with 500 children', () => {
     await clock.advance(1_000);
     expect(writes()).toEqual({ status: 0, events: 0 });
     expect(woken).toEqual(['Hub']);
-    await clock.advance(25_000); // the Hub is late
+    await clock.advance(25_000); // the Hub notices later
     seeHub(hubStatus('Pending', 'Pod villa-0 is being replaced.'));
     await clock.advance(20_000);
     hub.answers = true;
@@ -214,7 +214,7 @@ describe('the restart of a hub with 500 children', () => {
 });
 
 describe('children that do not reach a hub that their Hub does', () => {
-  test('report it after 30 s, and not at all when it answers before', async () => {
+  test('report it after 30 s, and not at all when the hub answers before', async () => {
     const { clock, hub, hubs, touchChildren, writes } = await childrenWithStatus();
     hub.answers = false;
     touchChildren();

@@ -12,7 +12,8 @@ const readyIs = (status: 'True' | 'False', observedGeneration: number) => ({
 });
 
 /**
- * A cluster with one HubSecrets of the Hub `villa`, and the last read of the Secret that it makes and of its source.
+ * A cluster with one HubSecrets of the Hub `villa`, and the last read of its generated Secret and of its
+ * source.
  */
 function setup({
   ready = 'True',
@@ -50,7 +51,7 @@ function setup({
 }
 
 describe('clusterState', () => {
-  test('others with the identity are read from the cache; one that has gone meanwhile is left out', () => {
+  test('others with the identity are read from the cache; one that has been deleted since is left out', () => {
     const asked = ours('HubAutomation', 'second', { id: 'porch' });
     const others = setup().othersWithIdentity(definitionOf('HubAutomation'), asked);
     expect(others.map(({ metadata }) => metadata.name)).toEqual(['porch']);

@@ -7,7 +7,7 @@ import type { ClusterState } from '../../../operator/webhook/cluster-state';
 import type { ReadSecrets } from '../../../operator/sync/secrets-yaml/secrets-yaml';
 import { resource } from '../resource';
 
-/** A resource of one of our kinds in the namespace `home`, of the Hub `villa`. */
+/** Returns a resource of one of our kinds in the namespace `home`, of the Hub `villa`. */
 export const ours = (
   kind: string,
   name: string,

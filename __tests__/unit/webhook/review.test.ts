@@ -47,12 +47,12 @@ describe('review', () => {
     ['another kind', ours('HubScene', 'other', { id: 'porch' })],
     ['another id', ours('HubAutomation', 'other', { id: 'garden' })],
     ['a kind whose ids the hub makes', ours('HubFloor', 'other', { name: 'porch' })],
-  ])('admits one in %s', (_, object) => {
+  ])('admits the same id in %s', (_, object) => {
     const state = new FakeClusterState([porch, ours('HubFloor', 'first', { name: 'porch' })]);
     expect(review(creation(object), state)).toEqual({ warnings: [] });
   });
 
-  test('one that is being deleted gives its id up', () => {
+  test('one that is being deleted releases its id', () => {
     const going = ours('HubAutomation', 'porch', {}, { deletionTimestamp: '2026-01-01T00:00:01Z' });
     const second = creation(ours('HubAutomation', 'second', { id: 'porch' }));
     expect(refusalOf(second, new FakeClusterState([going]))).toBeUndefined();
@@ -77,14 +77,14 @@ describe('review', () => {
     ['Hub', { version: 'stable' }, []],
     ['Hub', { version: '2026.11.0' }, []],
     ['HubScript', { version: 'latest' }, []],
-  ])('warns of a version that moves: %s %j', (kind, spec, warnings) =>
+  ])('warns of a moving version: %s %j', (kind, spec, warnings) =>
     expect(review(creation(ours(kind, 'villa', spec)), new FakeClusterState([])).warnings).toEqual(warnings),
   );
 
   test('a resource is no duplicate of itself', () => {
     const changed = ours('HubAutomation', 'porch', { alias: 'Porch' });
     expect(refusalOf(update(porch, changed), new FakeClusterState([porch]))).toBeUndefined();
-    // The resource was deleted and created again, and the cache has the one before.
+    // The resource was deleted and created again, and the cache has the former one.
     expect(
       refusalOf(creation(ours('HubAutomation', 'porch', {}, { uid: 'new' })), new FakeClusterState([porch])),
     ).toBeUndefined();
@@ -118,7 +118,7 @@ describe('review', () => {
     });
   });
 
-  test('admits what it does not know: another group, a deletion, a kind of a later version', () => {
+  test('admits unknown requests: another group, a deletion, a kind of a later version', () => {
     const duplicate = creation(ours('HubAutomation', 'second', { id: 'porch' }));
     const state = new FakeClusterState([porch]);
     expect(

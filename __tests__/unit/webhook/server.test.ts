@@ -83,7 +83,7 @@ describe('AdmissionServer', () => {
     add.mockRestore();
   });
 
-  test('a large review is not read while the process rests from others, a small one is', async () => {
+  test('a large review is not read while the process pauses after others, a small one is', async () => {
     let endRest!: () => void;
     const rested = jest
       .spyOn(largeTexts, 'rested')
@@ -106,7 +106,7 @@ describe('AdmissionServer', () => {
     expect(answer).not.toHaveBeenCalled();
   });
 
-  test('what is no review is refused in words', async () => {
+  test('a request that is not a review is refused in words', async () => {
     answer.mockImplementation(() => {
       throw new NotAReview('cannot read the request: it is not JSON');
     });
@@ -122,7 +122,7 @@ describe('AdmissionServer', () => {
     expect(errors).toEqual([new TypeError('a bug')]);
   });
 
-  test('a body that is too long is refused, and what was read of it is given back', async () => {
+  test('a body that is too long is refused, and the memory of the part that was read is released', async () => {
     const long = Buffer.alloc(7 * 1_024 * 1_024, 'x');
     for (let attempt = 0; attempt < 5; attempt++)
       // The connection may break before the answer is read.
@@ -163,7 +163,7 @@ describe('AdmissionServer', () => {
     await bare.close();
   });
 
-  test('a port that is in use is named with the way out', async () => {
+  test('a port in use is named with the remedy', async () => {
     const options = {
       answer,
       onAnswer: () => {},

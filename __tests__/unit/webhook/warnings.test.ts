@@ -27,14 +27,14 @@ describe('warningsOf', () => {
     expect(warnings('HubIntegration', { data })).toEqual(expected);
   });
 
-  test('a resource that is too large gets this one warning: its other parts are not there', () => {
+  test('a resource that is too large gets only this warning, since its other parts are missing', () => {
     const large = { ...ours('HubAutomation', 'one', { triggers: [] }), omitted: ['spec.triggers'] };
     expect(warningsOf(large, definitionOf('HubAutomation'), new FakeClusterState(), secretUses)).toEqual([
       expect.stringContaining('spec.triggers cannot be processed'),
     ]);
   });
 
-  test('an unquoted state is no text', () => {
+  test('an unquoted state is not text', () => {
     const spec = { triggers: [{ trigger: 'state', to: true }] };
     expect(warnings('HubAutomation', spec)).toEqual([
       'spec.triggers[0].to is the boolean true, and the hub wants text: quote on, off, yes, no, true and false.',
@@ -54,7 +54,7 @@ describe('warningsOf', () => {
     ]);
   });
 
-  test('a key of !secret that the HubSecrets does not give is named with its place', () => {
+  test('a key of !secret that the HubSecrets does not provide is named with its place', () => {
     const spec = {
       configuration: 'sensor: !secret a\n# !secret comment\nlight: !secret b\n',
       files: { 'mqtt.yaml': 'password: !secret c\n' },
@@ -70,7 +70,7 @@ describe('warningsOf', () => {
     expect(warnings('HubConfiguration', { configuration: 'a: !secret b\n' })).toEqual([]);
   });
 
-  test('a configuration that is no YAML is the reconciliation’s to report', () => {
+  test('a configuration that is not YAML is left to the reconciliation', () => {
     expect(warnings('HubConfiguration', { configuration: 'a: [!secret b\n' }, withSecrets('a'))).toEqual([]);
   });
 

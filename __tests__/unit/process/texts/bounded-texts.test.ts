@@ -30,23 +30,23 @@ afterEach(() => {
   for (const texts of open.splice(0)) texts.close();
 });
 
-/** Ids of the processes that this one has started. */
+/** Returns the ids of the child processes of this one. */
 const children = (): string[] =>
   readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').split(' ').filter(Boolean);
 
 describe('BoundedTexts', () => {
-  test('a task is carried out in another process, with maps and what is not set', async () => {
+  test('a task runs in another process, with maps and undefined values', async () => {
     const given = { map: new Map([['a', [1, null]]]), absent: undefined };
     expect(await boundedTexts().run(echo, given, 'a')).toEqual({ type: 'done', output: given });
   });
 
-  test('what is cheap is done at once, without a process', async () => {
+  test('a cheap task runs immediately, without a process', async () => {
     const texts = boundedTexts({ program: () => Promise.reject(new Error('started')) });
     expect(await texts.run(inPlace, 'short', 'a')).toEqual({ type: 'done', output: 'in place' });
     await expect(texts.run(inPlace, 'long', 'a')).rejects.toThrow('started');
   });
 
-  test('a text that takes too long is ended twice, then refused without a try, and others are read all the same', async () => {
+  test('a text that takes too long is aborted twice, then refused without an attempt, and others are read nevertheless', async () => {
     const texts = boundedTexts();
     const ended = { type: 'ended', exceeded: 'time', part: 'spec.configuration' };
     expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: false });
@@ -57,7 +57,7 @@ describe('BoundedTexts', () => {
     await expect(texts.run(spin, 'spec.files[a.yaml]', 'a')).rejects.toThrow(Stopping);
   });
 
-  test('a process that gets no processor time is no proof against a text, however often', async () => {
+  test('a process that gets no processor time is no reason to refuse a text, however often', async () => {
     const texts = boundedTexts({ limit: 100 });
     const ended = await texts.run(sleep, 'spec.configuration', 'a');
     expect(ended).toMatchObject({ exceeded: 'time', isFinal: false });
@@ -65,7 +65,7 @@ describe('BoundedTexts', () => {
   });
 
   test.each(['objects', 'numbers', 'map'])(
-    'a text that fills the memory with %s ends its process alone',
+    'a text that fills the memory with %s ends only its own process',
     async (way) => {
       const texts = boundedTexts({ limit: 60_000 });
       expect(await texts.run(fill, way, 'a')).toEqual({
@@ -84,11 +84,11 @@ describe('BoundedTexts', () => {
     expect(await texts.run(burn, 700, 'a')).toEqual({ type: 'done', output: 'burnt' });
   });
 
-  test('a stack that is too deep is an end', async () => {
+  test('a stack overflow ends the process', async () => {
     expect(await boundedTexts().run(deep, null, 'a')).toMatchObject({ type: 'ended', exceeded: 'memory' });
   });
 
-  test('a result of more values than the operator has room for is refused where it is made', async () => {
+  test('a result with more values than the operator has room for is refused in the process that makes it', async () => {
     const texts = boundedTexts();
     expect(await texts.run(values, 99_000, 'a')).toMatchObject({ type: 'done' });
     expect(await texts.run(values, 100_000, 'a')).toEqual({
@@ -105,7 +105,7 @@ describe('BoundedTexts', () => {
     expect(error).toBe('Error: bug in a task on a foreign text: TypeError');
   });
 
-  test('the same text is read once, also while it waits, and a small result is remembered', async () => {
+  test('one text is read once, also while it waits, and a small result is cached', async () => {
     const texts = boundedTexts();
     const [first, second] = await Promise.all([texts.run(echo, ['x'], 'a'), texts.run(echo, ['x'], 'a')]);
     expect(second).toBe(first);
@@ -113,13 +113,13 @@ describe('BoundedTexts', () => {
     expect(await texts.run(echo, ['x'], 'a')).toEqual(first);
   });
 
-  test('hubs take turns, and one whose text was ended comes after all others until it has another text', async () => {
+  test('hubs take turns, and one whose text was aborted comes after all others until it has another text', async () => {
     const texts = boundedTexts();
     const order: string[] = [];
     const run = (name: string, work: Promise<unknown>) => work.then(() => order.push(name));
     await texts.run(spin, 'slow', 'hostile');
     await Promise.all([
-      run('a1', texts.run(echo, 'a1', 'a')), // begins at once
+      run('a1', texts.run(echo, 'a1', 'a')), // begins immediately
       run('a2', texts.run(echo, 'a2', 'a')),
       run('slow', texts.run(spin, 'slow', 'hostile')),
       run('a3', texts.run(echo, 'a3', 'a')),
@@ -129,7 +129,7 @@ describe('BoundedTexts', () => {
     expect(order).toEqual(['a1', 'b1', 'other', 'a2', 'a3', 'slow']);
   });
 
-  test('namespaces take turns: one with many hubs does not keep another one waiting', async () => {
+  test('namespaces take turns: one with many hubs does not delay another one', async () => {
     const texts = boundedTexts();
     const order: string[] = [];
     const run = (turn: string, text: string) => texts.run(echo, text, turn).then(() => order.push(text));
@@ -139,7 +139,7 @@ describe('BoundedTexts', () => {
     expect(order).toEqual(['before', 'a', 'changed', 'b', 'c', 'd']);
   });
 
-  test('a text that waits and is given up is not read, and another wait for the same text goes on', async () => {
+  test('a waiting text that is given up is not read, and another wait for the same text continues', async () => {
     const texts = boundedTexts({ limit: 60_000 });
     const running = texts.run(spin, 'x', 'a').catch(String);
     const abort = new AbortController();
@@ -152,7 +152,7 @@ describe('BoundedTexts', () => {
     await running;
   });
 
-  test('the process ends at rest and with the operator, and knows none of its settings', async () => {
+  test('the process ends when idle and with the operator, and knows none of its settings', async () => {
     process.env['SWORDFISH'] = 'secret';
     let rest: (() => void) | undefined;
     const clock = {
@@ -179,7 +179,7 @@ describe('BoundedTexts', () => {
     await until(() => started().length === 0);
   });
 
-  test('a process that cannot be started is no fault of the text', async () => {
+  test('a process that cannot be started is not a fault of the text', async () => {
     const texts = boundedTexts({ program: () => 'process.exit(3)' });
     await expect(texts.run(echo, 1, 'a')).rejects.toThrow(NoTextProcess);
     await expect(texts.run(echo, 1, 'a')).rejects.toThrow(

@@ -1,6 +1,6 @@
 import type { BoundedTask } from '../../../../operator/base/bounded-task';
 
-/** Tasks that use the memory and the time of the process, and more. */
+/** Tasks that use the memory and the time of the process up to its limits, and beyond. */
 
 export const echo: BoundedTask<unknown, unknown> = { name: 'echo', run: (input) => input };
 
@@ -18,7 +18,7 @@ export const spin: BoundedTask<string, never> = {
   },
 };
 
-/** A process that waits, as on a busy machine. */
+/** A process that waits without using the processor, as on a busy machine. */
 export const sleep: BoundedTask<string, never> = {
   name: 'sleep',
   run: (part, at) => {
@@ -27,7 +27,7 @@ export const sleep: BoundedTask<string, never> = {
   },
 };
 
-/** What a thread with `resourceLimits` does not survive. */
+/** Allocations that a thread with `resourceLimits` does not survive. */
 const waysToFill: Readonly<Record<string, () => never>> = {
   objects: () => {
     for (const kept: object[] = []; ;) kept.push({});
@@ -69,7 +69,7 @@ export const broken: BoundedTask<string, never> = {
   },
 };
 
-/** Milliseconds of processor time, of all threads. */
+/** Uses this many milliseconds of processor time, over all threads. */
 export const burn: BoundedTask<number, string> = {
   name: 'burn',
   run: (time) => {

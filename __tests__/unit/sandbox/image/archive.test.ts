@@ -29,7 +29,7 @@ const bytesOf = async (archive: string): Promise<ReadonlyMap<string, Buffer>> =>
 };
 
 describe('writeArchive', () => {
-  test('writes manifest, configuration and layers, whose names and digests fit their bytes', async () => {
+  test('writes manifest, configuration and layers, whose names and digests match their bytes', async () => {
     const layers = [
       await packLayer([{ path: '/lower', content: 'one' }]),
       await packLayer([{ path: '/upper', content: 'two' }]),
@@ -57,7 +57,7 @@ describe('writeArchive', () => {
     expect(await readdir(folder)).toEqual(['image.tar']);
   });
 
-  test('takes a layer out of a file, with the same result as out of memory', async () => {
+  test('reads a layer from a file, with the same result as from memory', async () => {
     const content = Buffer.alloc(300_000, 'some content'); // more than one chunk of a file
     const small = await packLayer([{ path: '/small', content: 'one' }]);
     const large = await packLayer([{ path: '/large', content }]);

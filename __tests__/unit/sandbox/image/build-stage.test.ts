@@ -21,7 +21,10 @@ async function dockerignore(): Promise<{ through: string[]; left: string[] }> {
   };
 }
 
-/** The content of the build stage: the files that .dockerignore lets through, and installed packages. */
+/**
+ * Makes the content of the build stage: the files that .dockerignore does not exclude, and installed
+ * packages.
+ */
 async function buildContext(): Promise<string> {
   const context = join(folder, 'context');
   const { through, left } = await dockerignore();
@@ -35,7 +38,7 @@ async function buildContext(): Promise<string> {
   return context;
 }
 
-/** Not into build/, which another test may be reading. */
+/** Bundles the operator. The output is not build/, which another test may be reading. */
 async function bundle(root: string, name: string): Promise<Buffer[]> {
   const output = join(folder, name);
   await bundleOperator(root, output);
@@ -43,7 +46,7 @@ async function bundle(root: string, name: string): Promise<Buffer[]> {
 }
 
 describe('the build stage of the Dockerfile', () => {
-  test('has what .dockerignore lets through, and nothing else', async () => {
+  test('has the files that .dockerignore does not exclude, and no others', async () => {
     const text = await readFile(join(repository, 'Dockerfile'), 'utf8');
     const copies = [...text.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
       paths!.split(' '),
@@ -52,7 +55,7 @@ describe('the build stage of the Dockerfile', () => {
     expect([...folders].sort()).toEqual([...(await dockerignore()).through].sort());
   });
 
-  test('has all that the bundle is made of, and makes the same one', async () => {
+  test('has all parts of the bundle, and makes an equal bundle', async () => {
     const made = await bundle(await buildContext(), 'made');
     const expected = await bundle(repository, 'expected');
     expect(await readFile(join(folder, 'made', 'third-party-licenses.txt'), 'utf8')).toMatch(

@@ -33,7 +33,7 @@ const deployments = readdirSync(join(repository, 'dist'))
   .filter((object): object is Deployment => object?.kind === 'Deployment');
 const dockerfile = readFileSync(join(repository, 'Dockerfile'), 'utf8');
 
-/** The lines of the last stage, without comments, and with each instruction in one line. */
+/** Returns the lines of the last stage, without comments, and with each instruction on one line. */
 function lastStage(): string[] {
   const [, ...lines] = dockerfile
     .slice(dockerfile.lastIndexOf('\nFROM ') + 1)
@@ -43,7 +43,7 @@ function lastStage(): string[] {
 }
 
 describe('operatorImage', () => {
-  test('is what the last stage of the Dockerfile says, and that says nothing else', () => {
+  test('is equal to the last stage of the Dockerfile', () => {
     const { entrypoint, environment, files, labels, ports, user } = operatorImage;
     const quoted = (text: string) => `"${text}"`;
     const [copies, others] = [true, false].map((isCopy) =>
@@ -63,7 +63,7 @@ describe('operatorImage', () => {
       `EXPOSE ${ports.join(' ')}`,
       `ENTRYPOINT [${entrypoint.map(quoted).join(', ')}]`,
     ]);
-    // The stage build works in /source, which stands for the repository.
+    // The build stage works in /source, which corresponds to the repository.
     const copied = copies!.map((line) => /^COPY --from=build (.+) (\S+)$/.exec(line)!);
     expect(copied.flatMap(([, paths]) => paths!.split(' '))).toEqual(files.map((file) => `/source/${file}`));
     expect(new Set(copied.map(([, , folder]) => folder))).toEqual(new Set([`${APP_FOLDER}/`]));
@@ -75,10 +75,10 @@ describe('operatorImage', () => {
     expect(deployments.length).toBeGreaterThan(0);
     for (const { spec } of deployments) {
       const { securityContext, containers } = spec.template.spec;
-      // A cluster such as OpenShift may give it another user than the image's.
+      // A cluster such as OpenShift may use a user other than the image's.
       expect(securityContext).toEqual({ runAsNonRoot: true });
       expect(containers[0].image).toMatch(new RegExp(`:${version}$`));
-      expect(containers[0]).not.toHaveProperty('command'); // the image's own
+      expect(containers[0]).not.toHaveProperty('command'); // the command is that of the image
       for (const { containerPort } of containers[0].ports) expect(ports).toContain(containerPort);
     }
     expect(files.map((file) => `${APP_FOLDER}/${basename(file)}`)).toContain(entrypoint.at(-1));

@@ -39,7 +39,7 @@ describe('buildOperatorImage', () => {
     });
     afterAll(() => rm(folder, { recursive: true, force: true }));
 
-    /** Runs the image as a container runtime does: its entrypoint, as its user, with its files only. */
+    /** Runs the image as a container runtime does: its entrypoint, as its user, with only its files. */
     async function container(...args: readonly string[]): Promise<{ stdout: string; stderr: string }> {
       const command = [...config.Entrypoint, ...args];
       return run('chroot', [`--userspec=${config.User}`, root, ...command], {
@@ -68,8 +68,9 @@ describe('buildOperatorImage', () => {
       expect((await stat(join(folder, 'image.tar'))).size).toBeLessThan(150 * MB);
     });
 
-    test('has a bundle without what the operator does not use: all of its source stays in memory', async () => {
-      expect((await stat(join(root, 'app', 'operator.cjs'))).size).toBeLessThan(1.8 * MB); // with the program that reads texts, 0.2 MB
+    test('has a bundle without code that the operator does not use, since all of its source stays in memory', async () => {
+      // includes the program that parses texts, 0.2 MB
+      expect((await stat(join(root, 'app', 'operator.cjs'))).size).toBeLessThan(1.8 * MB);
     });
 
     test('belongs to root, and its user can change nothing in it', async () => {

@@ -15,7 +15,7 @@ describe('operatorNode', () => {
     warn.mockRestore();
   });
 
-  test('is that of this process where npm has none, and says so', () => {
+  test('is the Node.js of this process where npm has none, and prints that', () => {
     const warn = jest.spyOn(console, 'warn').mockReturnValue();
     expect(nodeOfPackage('node-plan9-x64')).toEqual({
       path: process.execPath,

@@ -6,7 +6,7 @@ const withContainer = (container: Partial<V1Container>) =>
   pod({ containers: [{ name: 'hub', ...container }] });
 
 describe('unsupportedField', () => {
-  test('everything that a hub pod asks for is supported', () => {
+  test('every field of a hub’s pod is supported', () => {
     const probe = {
       httpGet: { path: '/', port: 'http', scheme: 'HTTP' },
       periodSeconds: 1,
@@ -96,7 +96,7 @@ describe('unsupportedField', () => {
     expect(unsupportedField(given)).toMatch(new RegExp(`^${field.replace(/[[\].*]/g, '\\$&')}: `));
   });
 
-  test('what is off or empty is not asked for', () => {
+  test('a field that is off or empty is accepted', () => {
     expect(unsupportedField(pod({ hostPID: false, hostAliases: [] }))).toBeUndefined();
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { claimFolders, releaseFolders, releaseOldClaims } from '../../../../sandbox/real-node/folders';
 
-/** Higher than any process id: that of a process that has ended. */
+/** A process id of an ended process, because it is higher than any real one. */
 const ENDED = 2 ** 30;
 const OLD_CLAIM = `.hub-operator-node-${ENDED}-1`;
 
@@ -23,14 +23,14 @@ const isThere = () =>
     () => false,
   );
 
-/** As a killed node leaves it. */
+/** Makes a folder as a killed node leaves it. */
 async function leaveFolder(): Promise<void> {
   const [claim] = await claimFolders([folder]);
   await rename(claim!, join(folder, OLD_CLAIM));
 }
 
 describe('claimFolders', () => {
-  test('makes a folder, which goes with the last node that uses it, whichever that is', async () => {
+  test('makes a folder, which the last node that uses it removes, in any order', async () => {
     const first = await claimFolders([folder]);
     const second = await claimFolders([folder]);
     await releaseFolders(first);
@@ -39,7 +39,7 @@ describe('claimFolders', () => {
     expect(await isThere()).toBe(false);
   });
 
-  test('a folder stays while one of many nodes that come and go uses it, and goes with the last one', async () => {
+  test('a folder stays while one of many nodes that start and end uses it, and is removed with the last one', async () => {
     const node = async () => {
       for (let round = 0; round < 30; round++) {
         const claims = await claimFolders([folder]);
@@ -47,24 +47,25 @@ describe('claimFolders', () => {
         await releaseFolders(claims);
       }
     };
-    const ends = await Promise.allSettled(Array.from({ length: 6 }, node)); // none goes on after the test
+    // no node continues after the test
+    const ends = await Promise.allSettled(Array.from({ length: 6 }, node));
     expect(ends.filter(({ status }) => status === 'rejected')).toEqual([]);
     expect(await isThere()).toBe(false);
   });
 
-  test('a folder that was there before the nodes stays, without what they have put there', async () => {
+  test('a folder that existed before the nodes stays, without the files of the nodes', async () => {
     await mkdir(folder);
     await releaseFolders(await claimFolders([folder]));
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('a folder that a killed node has made goes with the next one', async () => {
+  test('the next node removes a folder that a killed node has made', async () => {
     await leaveFolder();
     await releaseFolders(await claimFolders([folder]));
     expect(await isThere()).toBe(false);
   });
 
-  test('a folder that a killed node has made goes without a next one, unless another uses it', async () => {
+  test('a folder that a killed node has made is removed without a next one, unless another uses it', async () => {
     await leaveFolder();
     const [other] = await claimFolders([folder]);
     await releaseOldClaims([folder]);

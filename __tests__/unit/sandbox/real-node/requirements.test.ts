@@ -15,9 +15,9 @@ afterEach(() => {
   if (getuid) process.getuid = getuid;
 });
 
-// On a machine that passes these, it installs packages: that is seen by `make test-node` alone.
+// Only `make test-node` covers a machine that meets these requirements, since packages are installed there.
 describe('whyNoRealNode', () => {
-  test('elsewhere than on Linux it names Linux', async () => {
+  test('on another system than Linux it names Linux', async () => {
     beOn('darwin');
     expect(await whyNoRealNode()).toBe('it needs Linux');
   });
@@ -28,7 +28,7 @@ describe('whyNoRealNode', () => {
     expect(await whyNoRealNode()).toBe('it needs root');
   });
 
-  test('where programs are missing it names them', async () => {
+  test('missing programs are named', async () => {
     beOn('linux');
     be(0);
     process.env['PATH'] = '/nowhere:/neither';
@@ -37,7 +37,7 @@ describe('whyNoRealNode', () => {
     );
   });
 
-  test('what a system call refuses is a reason, and an exception of our own code is thrown', async () => {
+  test('the refusal of a system call is a reason, and an exception of our own code is thrown', async () => {
     beOn('linux');
     const throwing = (error: Error) => {
       process.getuid = () => {

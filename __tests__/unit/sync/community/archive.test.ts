@@ -54,7 +54,7 @@ describe('readArchive', () => {
     expect(entries).toEqual([{ path: 'link', type: 'link', size: 11 }]);
   });
 
-  test('refuses one entry more than are accepted, the folder at the root included', async () => {
+  test('refuses more entries than are accepted, including the folder at the root', async () => {
     const entries = Array.from({ length: ARCHIVE_ENTRIES }, (_, index) => ({ name: `name-v1/${index}` }));
     expect(await refusal(root(...entries))).toBe(
       `The archive has ${ARCHIVE_ENTRIES + 1} entries, and at most ${ARCHIVE_ENTRIES} are accepted.`,
@@ -69,7 +69,7 @@ describe('readArchive', () => {
     expect(await refusal(root({ name: 'name-v1/bomb', content: zeros }))).toContain('times its size');
   });
 
-  test('refuses files that are too large together, by what they claim', async () => {
+  test('refuses files that are too large in total, by their claimed sizes', async () => {
     const claimedSize = ARCHIVE_UNPACKED_SIZE / 2 + 1;
     const entries = ['a', 'b'].map((name) => ({ name: `name-v1/${name}`, content: 'x', claimedSize }));
     expect(await refusal(root(...entries))).toMatch(/times its size|MiB together/);
@@ -81,7 +81,7 @@ describe('readArchive', () => {
     await expect(readArchive(root(...honest))).resolves.toBeDefined();
   });
 
-  test('does not unpack more than an entry claims to have', async () => {
+  test('does not unpack more than the claimed size of an entry', async () => {
     const archive = await readArchive(
       root({ name: 'name-v1/liar', content: 'x'.repeat(100_000), claimedSize: 10 }),
     );

@@ -29,7 +29,7 @@ const failure = async (token?: string) => {
 const archive = Buffer.from('an archive');
 
 describe('downloadArchive', () => {
-  test('downloads from the path that GitHub, Gitea and Forgejo have', async () => {
+  test('downloads from the path that GitHub, Gitea and Forgejo use', async () => {
     host.serve('owner/name', 'v1', archive);
     expect(await download()).toEqual(archive);
     expect(host.requests).toEqual([{ path: '/owner/name/archive/v1.zip', authorization: undefined }]);
@@ -82,7 +82,7 @@ describe('downloadArchive', () => {
     expect(error.isTransient).toBe(isTransient);
   });
 
-  test('ends a download that is too large, also one that does not say its size', async () => {
+  test('aborts a download that is too large, even if its size is not announced', async () => {
     let sent = 0;
     const piece = Buffer.alloc(1024 * 1024);
     host.serve('owner/name', 'v1', (_, response) => {
@@ -122,7 +122,7 @@ describe('downloadArchive', () => {
     });
   });
 
-  test('a redirect to the own machine is refused, unless the code host is there itself', async () => {
+  test('a redirect to this machine is refused, unless the code host itself is there', async () => {
     host.serve('owner/name', 'v1', redirectTo(`${other.url}/metadata`));
     other.serveAt('/metadata', archive);
     expect(await download()).toEqual(archive);

@@ -15,7 +15,7 @@ afterEach(() => host.stop());
 const REPOSITORY = 'someone/shelf';
 const { signal } = new AbortController();
 
-/** Target, provides and the contents of the files. */
+/** Returns target, provides and the contents of the files. */
 async function fetched(category: Source['category'], ref = 'v1', token?: string) {
   const source = { codeHost: host.url, repository: REPOSITORY, ref, category, token };
   const { files, ...others } = await fetchPackage({ clock: systemClock, texts: unbounded }, source, signal);
@@ -82,7 +82,7 @@ describe('fetchPackage', () => {
     expect(paths()).toEqual(['archive/v1.zip']);
   });
 
-  test('reports which attachment is missing, and is not to be repeated at once', async () => {
+  test('reports which attachment is missing, and is not retried immediately', async () => {
     host.serve(REPOSITORY, 'v1', repositoryZip(zipRelease));
     const error: unknown = await fetched('integration').catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(DownloadFailed);
@@ -94,7 +94,7 @@ describe('fetchPackage', () => {
     });
   });
 
-  test('an attachment that the code host does not give at the moment is not replaced by other files', async () => {
+  test('an attachment that the code host cannot deliver at the moment is not replaced by other files', async () => {
     host.serve(REPOSITORY, 'v1', repositoryZip(withSource));
     host.serveAt(`/${REPOSITORY}/releases/download/v1/shelf.zip`, (_, response) =>
       response.writeHead(503).end(),

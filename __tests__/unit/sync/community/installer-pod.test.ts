@@ -88,7 +88,7 @@ describe('installerPod', () => {
     });
   });
 
-  test('says in its annotation what it installs', () => {
+  test('describes the installation in its annotation', () => {
     expect(installationOf(installerPod(metadata, installation, workload))).toEqual(installation);
     expect(installationOf({ metadata })).toBeUndefined();
     for (const changed of ['{"half', 'null', '[]'])

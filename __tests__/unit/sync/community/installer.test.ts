@@ -22,7 +22,7 @@ const workload = {
 } as unknown as HubWorkload;
 
 let objects: ClusterObject[];
-/** The API server rejects the pod: when it is validated, or only when it is created. */
+/** When the API server rejects the pod: at validation, or only at creation. */
 let rejects: 'nothing' | 'validation' | 'creation';
 let writes: number;
 

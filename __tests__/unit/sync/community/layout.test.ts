@@ -7,7 +7,7 @@ import { unbounded } from '../../../../operator/base/bounded-task';
 
 type Category = Parameters<typeof unpack>[1];
 
-/** What a repository that has its files itself installs. */
+/** Returns the package of a repository that contains its files itself. */
 async function packageOf(archive: Archive, category: Category, name = 'name'): Promise<RepositoryPackage> {
   const found = await unpack(archive, category, name, unbounded);
   if ('attachments' in found) throw new Error(`${found.why}: ${found.attachments.join()}`);
@@ -17,7 +17,7 @@ async function packageOf(archive: Archive, category: Category, name = 'name'): P
 const unpacked = async (category: Category, files: Readonly<Record<string, string>>, name?: string) =>
   packageOf(await readArchive(repositoryZip(files)), category, name);
 
-/** Target, provides and the paths of the files. */
+/** Returns target, provides and the paths of the files. */
 async function layout(...given: Parameters<typeof unpacked>) {
   const { files, ...others } = await unpacked(...given);
   return { ...others, files: [...files.keys()].sort() };
@@ -103,7 +103,7 @@ describe('unpack', () => {
     expect(provides[0]).toMatch(new RegExp(`^/local/community/${name}/[a-z-]+\\.js$`));
   });
 
-  test('a plugin without its script is refused with the names that were looked for', async () => {
+  test('a plugin without its script is refused with the names that were tried', async () => {
     await expect(unpacked('plugin', { 'src/card.ts': '' }, 'lovelace-card')).rejects.toThrow(
       'has no lovelace-card.js or card.js or lovelace-card-bundle.js or card-bundle.js in dist/ or at its root',
     );
@@ -184,7 +184,7 @@ describe('unpack', () => {
         ...entries,
       ]),
     );
-  test('a link among the files is refused, and one elsewhere in the repository is no harm', async () => {
+  test('a link among the files is refused, and one elsewhere in the repository is allowed', async () => {
     const link = (name: string) => ({ name: `name-v1/${name}`, content: '/etc/passwd', mode: LINK });
     await expect(
       unpack(await archived(link('custom_components/shelf/x.py')), 'integration', 'name', unbounded),

@@ -24,7 +24,7 @@ const template = repositoryZip({ 'a.jinja': 'hello' });
 
 const metadata = { namespace: 'home', uid: 'uid' };
 
-/** Asks until it has ended. */
+/** Repeats the request until the preparation has ended. */
 async function ended(preparations: Preparations, key: string, ref: string): Promise<Preparation> {
   let end!: () => void;
   const over = new Promise<void>((resolve) => (end = resolve));
@@ -35,7 +35,7 @@ async function ended(preparations: Preparations, key: string, ref: string): Prom
 }
 
 describe('Preparations', () => {
-  test('downloads and unpacks a repository once for what is asked for', async () => {
+  test('downloads and unpacks a repository once for each request', async () => {
     host.serve('o/n', 'v1', template);
     const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     const first = await ended(preparations, '1', 'v1');
@@ -49,7 +49,7 @@ describe('Preparations', () => {
     expect(host.requests).toHaveLength(3);
   });
 
-  test('remembers what was refused: for ever what an archive contains, for a while what the host answers', async () => {
+  test('caches refusals: forever for the contents of an archive, for a while for an answer of the host', async () => {
     const clock = new ManualClock();
     const preparations = new Preparations({ clock, texts: unbounded });
     expect(await ended(preparations, '1', 'v1')).toMatchObject({
@@ -85,7 +85,7 @@ describe('Preparations', () => {
     expect(host.requests).toHaveLength(1);
   });
 
-  test('gives each namespace its turn, however many repositories another one has', async () => {
+  test('gives each namespace its turn, regardless of the number of repositories of others', async () => {
     const begun: string[] = [];
     for (const ref of ['home-1', 'home-2', 'home-3', 'home-4', 'garden-1', 'garden-2'])
       host.serve('o/n', ref, (_, response) => {
@@ -104,7 +104,7 @@ describe('Preparations', () => {
     expect(begun).toEqual(['home-1', 'home-2', 'garden-1', 'home-3', 'garden-2', 'home-4']);
   });
 
-  test('forgets files when that is asked for, but no failure', async () => {
+  test('forgets files on request, but no failure', async () => {
     host.serve('o/n', 'v1', template);
     const preparations = new Preparations({ clock: systemClock, texts: unbounded });
     await ended(preparations, '1', 'v1');

@@ -9,8 +9,8 @@ import { promisify } from 'node:util';
 import { issueCertificate } from '../../../../operator/webhook/certificate/issue';
 import { repository } from '../../../../sandbox/image/bundle';
 
-// A code host that only the proxy finds, with a certificate of a private CA. Node.js reads both variables at its start, so
-// that each download is a process of its own.
+// A code host that can only be reached through the proxy, with a certificate of a private CA. Node.js reads
+// both variables when it starts, so each download runs in a separate process.
 
 const HOST = 'code.invalid';
 

@@ -44,7 +44,7 @@ function removal(): CommunityRemoval {
   );
 }
 
-/** A resource that is being deleted since now. */
+/** A resource whose deletion begins now. */
 function deleted(status: Status): HubCommunityRepository {
   const spec: Spec = { hubRef: { name: 'villa' }, category: 'theme', repository: 'o/n', ref: 'v1' };
   const deletionTimestamp = new Date(clock.now()).toISOString();
@@ -54,7 +54,7 @@ function deleted(status: Status): HubCommunityRepository {
 const context = aHubContext().reconcile;
 
 describe('CommunityRemoval', () => {
-  test('gives up after its time limit, in which the time without an operator does not count', async () => {
+  test('gives up after its time limit, which excludes the time without an operator', async () => {
     const given = deleted({ target: 'themes/night' });
     await clock.advance(10 * INSTALLED_REMOVAL_TIMEOUT);
     const subject = removal();
@@ -87,7 +87,7 @@ describe('CommunityRemoval', () => {
     ]);
   });
 
-  test('names the files that stay on a volume that is kept, or without a Hub', async () => {
+  test('names the files that stay on a kept volume, or without a Hub', async () => {
     const given = deleted({ target: 'themes/night' });
     const left = [
       {

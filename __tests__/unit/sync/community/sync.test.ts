@@ -7,7 +7,7 @@ import { aHub, aHubContext, services } from '../fixtures';
 type Spec = HubCommunityRepository['spec'];
 type Status = NonNullable<HubCommunityRepository['status']>;
 
-/** The outcome of a dry-run. It has neither the API server nor the code host, and fails if it uses one. */
+/** Returns the outcome of a dry-run. The API server and the code host are absent, and using them fails. */
 function dryRun(status: Status, communityRepositories?: readonly string[]) {
   const objects: Record<string, unknown> = {
     Hub: aHub(),

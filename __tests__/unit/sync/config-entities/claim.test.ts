@@ -11,10 +11,10 @@ import { services } from '../fixtures';
 const client = {} as HubClient;
 
 let resources: Child[];
-/** How often all resources of the hub were listed. */
+/** Number of times that all resources of the hub were listed. */
 let lists: number;
 let entities: EntityCache;
-/** Ids of claims that the ConfigMaps name, by uid. */
+/** Ids of claims in the ConfigMaps, by uid. */
 let delivered: Map<string, string>;
 let claims: Claims<Child>;
 

@@ -7,7 +7,8 @@ import { scenes } from '../../../../operator/sync/config-entities/scene';
 import { unexpressed } from '../../../../operator/sync/config-entities/diff';
 import fc from '../../../fast-check';
 
-// A payload, and the answer of Home Assistant 2026.11.0 to `automation/config` after it had loaded the payload.
+// A payload, and the answer of Home Assistant 2026.11.0 to `automation/config` after it had loaded the
+// payload.
 const UNCHANGED = {
   alias: 'Nasty',
   triggers: [
@@ -72,7 +73,7 @@ const fields = (actual: EntityPayload, desired: EntityPayload) =>
   differences(actual, desired).map(({ field }) => field);
 
 describe('diff', () => {
-  test('changes that the hub makes by itself are no difference', () => {
+  test('changes that the hub itself makes are no difference', () => {
     expect(fields(ANSWERED, SENT)).toEqual([]);
   });
 
@@ -104,7 +105,7 @@ describe('diff', () => {
     );
   });
 
-  test('a definition that is equal, but for the id that the hub adds, is compared without its normal form', () => {
+  test('a definition that is equal, except for the id that the hub adds, is compared without its normal form', () => {
     const normal = () => {
       throw new Error('normalized');
     };
@@ -127,7 +128,7 @@ describe('diff', () => {
 describe('formatDiff', () => {
   const plain = (text: string) => text;
 
-  test('each difference says what the hub has and what the resource says, with long values cut', () => {
+  test('each difference shows the value in the hub and that of the resource, with long values truncated', () => {
     const text = formatDiff(
       differences(
         { alias: 'A', mode: 'queued', max: 3 },
@@ -141,7 +142,7 @@ describe('formatDiff', () => {
     );
   });
 
-  test('a secret across the cut leaves no part of itself', () => {
+  test('a secret across the truncation leaves no part of itself', () => {
     const secret = 'correct-horse-battery-staple';
     for (let before = 0; before < 80; before++) {
       const text = formatDiff(differences({ alias: 'x'.repeat(before) + secret }, {}), redactor([secret]));
@@ -154,5 +155,6 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return { entries: entries.map(([key, entry]) => [key, sorted(entry)]) }; // not to be taken for a list
+  // an object, so that it is not taken for a list
+  return { entries: entries.map(([key, entry]) => [key, sorted(entry)]) };
 }

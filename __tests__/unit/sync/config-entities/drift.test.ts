@@ -80,12 +80,12 @@ describe('DriftDetector', () => {
     await clock.advance(500);
     expect(reconciled).toEqual(['automation a', 'automation b']);
     await clock.advance(3_000);
-    signal({ type: 'reloaded', kind: 'automation' }); // a slow hub: only now what changed is in use
+    signal({ type: 'reloaded', kind: 'automation' }); // on a slow hub the changes are in use only now
     await clock.advance(1_000);
     expect(reconciled).toHaveLength(4);
   });
 
-  test('a foreign reload gets its second even when a recheck of our own is overdue', async () => {
+  test('a foreign reload waits its own second even when a recheck of the operator is overdue', async () => {
     detector.recheckAfterOwnWork('automation');
     await clock.advance(2_000);
     detector.recheckAfterOwnWork('automation');
@@ -98,7 +98,7 @@ describe('DriftDetector', () => {
     expect(reconciled).toHaveLength(2);
   });
 
-  test('a burst of our own writes is followed by one recheck a minute, which invalidates nothing', async () => {
+  test('a burst of the operator’s own writes is followed by one recheck a minute, which invalidates nothing', async () => {
     writing = true;
     for (let write = 0; write < 20; write++) {
       detector.recheckAfterOwnWork('scene');
@@ -114,10 +114,10 @@ describe('DriftDetector', () => {
     expect(reconciled).toHaveLength(2);
     await clock.advance(5_000);
     expect(reconciled).toHaveLength(4);
-    expect([...priorities]).toEqual(['resync']); // no edit waits for it
+    expect([...priorities]).toEqual(['resync']); // no edit waits for the recheck
   });
 
-  test('a foreign change is rechecked while a burst of our own goes on', async () => {
+  test('a foreign change is rechecked during a burst of own writes', async () => {
     writing = true;
     detector.recheckAfterOwnWork('automation');
     signal({ type: 'external-reload', kind: 'automation', id: 'a' });

@@ -3,7 +3,7 @@ import { Removal } from '../../../../operator/sync/objects/removal';
 import { ManualClock } from '../../manual-clock';
 
 describe('EntityCache', () => {
-  test('tells that an id is being removed, for another resource too, until the removal has ended', () => {
+  test('reports that an id is being removed, for another resource too, until the removal has ended', () => {
     const clock = new ManualClock();
     const cache = new EntityCache(clock);
     const removal = new Removal(clock, 'automation', ['lights']);

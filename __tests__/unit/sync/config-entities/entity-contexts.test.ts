@@ -17,7 +17,7 @@ let others: Child[];
 let requeued: string[];
 let entityChanged: EntityListener;
 
-/** The one automation of the hub. */
+/** Replaces the only automation of the hub. */
 function see(status: object | undefined, spec: object = {}, metadata: object = {}): void {
   resource = {
     kind: 'HubAutomation',
@@ -76,7 +76,7 @@ describe('EntityContexts', () => {
     expect(expectsWrites('automation')).toBe(false);
   });
 
-  test('do not defer it for one whose status does not say yet that it was sent', () => {
+  test('do not defer it for one whose status does not yet say that it was sent', () => {
     see({ ...SENT, observedGeneration: 1 });
     const cached = contexts.of(client, resource).cache.get('uid');
     cached.desired = { generation: 1, hash: '' };
@@ -98,7 +98,7 @@ describe('EntityContexts', () => {
     },
   );
 
-  test('an entity that a person changes in the hub concerns the resource alone whose object it is', () => {
+  test('an entity that a user changes in the hub affects only the resource to which the object belongs', () => {
     const metadata = { ...resource.metadata, name: 'porch', uid: 'other' };
     others = [{ ...resource, metadata, status: { ...SENT, automationId: 'porch' } }];
     const { cache } = contexts.of(client, resource);
@@ -106,7 +106,7 @@ describe('EntityContexts', () => {
     entityChanged('automation', 'porch');
     expect(requeued).toEqual(['porch']);
     expect(sources()).toEqual(['status', 'none']);
-    // Answers of a hub are foreign: an entry may lack its id.
+    // Answers of a hub are untrusted, so an entry may lack its id.
     entityChanged('automation', undefined as never);
     expect(requeued).toEqual(['porch']);
   });

@@ -1,6 +1,6 @@
 import type { ConfigEntityKind, EntityPayload } from '../../../../operator/client/connection/config-entity';
 
-/** Definitions that mean the same to the hub, or do not although they look alike. */
+/** Pairs of definitions that are equal for the hub, or that look equal but are not. */
 export interface Row {
   readonly kind: ConfigEntityKind;
   readonly what: string;
@@ -44,7 +44,7 @@ const service = { action: 'light.turn_on' };
 const TEMPLATE = "{{ is_state('light.a', 'on') }}";
 const template = { condition: 'template', value_template: TEMPLATE };
 
-/** The hub's validation makes one definition of them. */
+/** Definitions that the hub's validation makes equal. */
 export const equalByValidation: readonly Row[] = [
   automation('the mode', { mode: 'single' }, {}),
   automation(
@@ -178,12 +178,12 @@ export const equalByValidation: readonly Row[] = [
   ),
 ];
 
-/** The validation leaves `enabled` as it is: it matters when the event is fired. */
+/** The validation does not change `enabled`, which matters when the event is fired. */
 const fired = { trigger: 'event', event_type: 'go' };
 const never = [{ condition: 'template', value_template: '{{ false }}' }];
 const wait = { wait_template: '{{ false }}', timeout: 0.01 };
 
-/** The hub's code gives them one behaviour: the traces of their runs are equal. */
+/** Definitions with one behaviour in the hub: the traces of their runs are equal. */
 export const equalByRun: readonly Row[] = [
   automation('the description', { actions: [event] }, { actions: [event], description: '' }),
   automation('no conditions', { actions: [event], conditions: [] }, { actions: [event] }),
@@ -214,7 +214,7 @@ export const equalByRun: readonly Row[] = [
   ),
 ];
 
-/** Not equal, although a rule is near. */
+/** Definitions that are not equal, although they almost match a rule. */
 export const different: readonly Row[] = [
   automation('a number of runs', { mode: 'queued', max: 10 }, { mode: 'queued', max: 9 }),
   automation('the initial state', {}, { initial_state: true }),

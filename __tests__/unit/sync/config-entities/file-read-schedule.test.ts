@@ -12,7 +12,7 @@ describe('FileReadSchedule', () => {
     expect(times.map((at) => at - times[0]!)).toEqual([0, 1_600, 3_200, 4_800]);
   });
 
-  test('a time that has passed is not made up for', async () => {
+  test('time that has passed is not made up for', async () => {
     const clock = new ManualClock();
     const schedule = new FileReadSchedule(clock);
     schedule.reserve();

@@ -13,11 +13,11 @@ import { aHub, services } from '../fixtures';
 let clock: ManualClock;
 let entities: LabelledEntity[];
 let resources: Child[];
-/** Resources that were looked at. */
+/** Number of resources that were read. */
 let lookedAt: number;
 let hasLabel: boolean;
 let removed: string[];
-/** Entities that were looked up to take the label away. */
+/** Entities that were looked up to remove their label. */
 let looked: string[];
 let removalError: Error | undefined;
 let requeued: string[];
@@ -81,7 +81,7 @@ beforeEach(() => {
   } as unknown as HubClient;
 });
 
-/** A report after the time in which resources may follow their Hub. */
+/** Reports after the time in which resources may follow their Hub. */
 async function report(hub = aHub()) {
   await leftBehind.report(hub, client);
   await clock.advance(60_000);
@@ -111,13 +111,13 @@ describe('LeftBehind', () => {
     ['by its id in status', automation('a', {}, { automationId: 'porch' })],
     ['under a former id', automation('a', {}, { automationId: 'x', formerIds: ['porch'] })],
     ['by its spec, before it was reconciled', automation('a', { id: 'porch' })],
-  ])('leaves out what a resource describes %s', async (_, resource) => {
+  ])('leaves out an object that a resource describes %s', async (_, resource) => {
     entities = [entity('automation', 'porch')];
     resources = [resource];
     expect(await report()).toEqual({ events: [] });
   });
 
-  test('leaves out what a person made, and a hub without the label', async () => {
+  test('leaves out objects that a user made, and a hub without the label', async () => {
     entities = [
       entity('automation', 'porch', ['managed', 'adopted']),
       entity('script', 'night', ['kitchen']),
@@ -128,7 +128,7 @@ describe('LeftBehind', () => {
     expect(await report()).toEqual({ events: [] });
   });
 
-  test('looks at each resource once, however many objects there are', async () => {
+  test('reads each resource once, however many objects there are', async () => {
     const names = Array.from({ length: 100 }, (_, index) => `n-${index}`);
     entities = names.map((name) => entity('automation', name));
     resources = names.map((name) => automation(name));
@@ -141,7 +141,7 @@ describe('LeftBehind', () => {
     expect((await report()).notice).toContain('automation.a19 and 2 more. ');
   });
 
-  test('removes exactly what the annotation lists, then has the Hub looked at', async () => {
+  test('removes exactly the objects that the annotation lists, then requeues the Hub', async () => {
     entities = [entity('automation', 'porch'), entity('automation', 'attic'), entity('script', 'night')];
     resources = [automation('kept', { id: 'attic' })];
     await report(annotated('automation.porch, automation.attic,light.sofa'));
@@ -151,7 +151,7 @@ describe('LeftBehind', () => {
     expect((await leftBehind.report(aHub(), client)).notice).toMatch(/describes: script\.night\. /);
   });
 
-  test('removes nothing that a resource describes by the time of the removal', async () => {
+  test('removes no object that a resource describes by the time of the removal', async () => {
     entities = [entity('automation', 'porch'), entity('automation', 'attic')];
     const { remove } = client.removal;
     client.removal.remove = async (...given) => {
@@ -163,7 +163,7 @@ describe('LeftBehind', () => {
     expect([removed, looked]).toEqual([['automation porch'], ['automation porch']]);
   });
 
-  test('says in one event that a removal failed, and tries it again after five minutes', async () => {
+  test('reports in one event that a removal failed, and retries it after five minutes', async () => {
     entities = [entity('automation', 'porch')];
     removalError = new HubUnreachable('no answer');
     const hub = annotated('automation.porch');

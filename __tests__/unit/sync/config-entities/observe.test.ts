@@ -23,14 +23,17 @@ const OTHER: EntityPayload = { name: 'Film', entities: { 'light.a': { state: 'of
 const HASH = payloadHash(DESIRED);
 
 interface Hub {
-  /** Absent: no entity is registered. */
+  /** The definition that the hub runs; undefined when no entity is registered. */
   readonly live?: LiveConfig;
   /** The definition in the hub's file. */
   readonly file?: EntityPayload | undefined;
 }
 
 interface Known {
-  /** What `status` says: the payload that the hub last accepted; absent: the resource does not own the id. */
+  /**
+   * The payload that the hub last accepted according to `status`; undefined when the resource does not own
+   * the id.
+   */
   readonly status?: EntityPayload | 'nothing accepted';
   readonly observed?: Observed;
   readonly operation?: EntityOperation;
@@ -72,7 +75,7 @@ async function observed(
   return { type: observation.type, verifyAfter, reads, cached };
 }
 
-/** The hub's live config, by the words of the table in observe.ts. */
+/** The hub's live config, by the names in the table of observe.ts. */
 const LIVE = {
   equal: { type: 'Whole', actual: DESIRED, desired: DESIRED },
   unequal: { type: 'Whole', actual: OTHER, desired: DESIRED },
@@ -83,13 +86,16 @@ const LIVE = {
   unregistered: undefined,
 } as const satisfies Record<string, LiveConfig | undefined>;
 
-/** Knowledge without reading the file, likewise: each way to it. */
+/**
+ * Knowledge of the operator before it reads the file, by the names in the table of observe.ts, with every way
+ * to it.
+ */
 const KNOWN = {
   nothing: [
     {},
     { status: 'nothing accepted' },
     { status: OTHER, observed: { source: 'none', at: 0 } },
-    { observed: { source: 'live', hash: HASH, at: 0 } }, // under the former id
+    { observed: { source: 'live', hash: HASH, at: 0 } }, // accepted under the former id
   ],
   outdated: [
     { status: OTHER },
@@ -123,7 +129,7 @@ const TABLE: readonly [keyof typeof LIVE, Record<keyof typeof KNOWN, Expected>][
   ['unregistered', { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'reads the file', uncertain: 'reads the file' }],
 ];
 
-/** The content of the file then, by the live config. */
+/** The expected result when the file is read, by the live config. */
 const READ = {
   matching: 'InUse',
   invalid: 'Invalid',
@@ -155,7 +161,7 @@ describe('observe', () => {
     },
   );
 
-  test('what was read in the file counts until it is invalidated', async () => {
+  test('content that was read from the file is used until it is invalidated', async () => {
     const uncertain = KNOWN.uncertain[0];
     const { cached } = await observed({ live: LIVE.matching, file: DESIRED }, uncertain);
     expect(cached.observed).toMatchObject({ source: 'file', hash: HASH });
@@ -163,7 +169,7 @@ describe('observe', () => {
     expect(again).toMatchObject({ type: 'InUse', reads: 0 });
   });
 
-  test('after a reload of ours has succeeded, the hub gets no more time to load what was written', async () => {
+  test('after a reload by the operator has succeeded, the hub gets no more time to load its writes', async () => {
     const reload = { ok: true, reloadId: 'r', startedAt: 0 } as const;
     const operation = Object.assign(new EntityOperation(clock, 0, HASH), { wroteAt: 1, end: ENDED, reload });
     const written = { status: OTHER, observed: { source: 'write', hash: HASH, at: 0 } } as const;
@@ -185,7 +191,7 @@ describe('observe', () => {
     expect(differing).toMatchObject({ type: 'Different', reads: 1 });
   });
 
-  test('a definition that was seen in use and then changed is looked up in the file at once', async () => {
+  test('a definition that was in use and then changed is read from the file immediately', async () => {
     const { cached } = await observed({ live: LIVE.equal }, { status: DESIRED });
     expect(cached.observed).toMatchObject({ source: 'live', hash: HASH });
     const changed = await observed(

@@ -3,7 +3,7 @@ import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { OwnFileRemovals } from '../../../../operator/sync/config-entities/own-file-removals';
 import { ManualClock } from '../../manual-clock';
 
-/** A hub that takes some time for each removal. */
+/** A hub that takes this long for each removal. */
 function bench(milliseconds: number, failing?: string) {
   const clock = new ManualClock();
   const done: string[] = [];
@@ -29,19 +29,19 @@ function bench(milliseconds: number, failing?: string) {
 const all = (removals: OwnFileRemovals, ...ids: readonly string[]) =>
   Promise.allSettled(ids.map((id) => removals.remove('automation', id, () => id !== 'kept')));
 
-test('what is removed within a second is one reload', async () => {
+test('removals within a second cause one reload', async () => {
   const { removals, done } = bench(100);
   await all(removals, 'a', 'kept', 'c');
   expect(done).toEqual(['a', 'kept stays', 'c', 'reload']);
 });
 
-test('a slow hub is reloaded for each: nothing is away for longer than one removal and one reload', async () => {
+test('a slow hub is reloaded for each: no object is absent for longer than one removal and one reload', async () => {
   const { removals, done } = bench(1_000);
   await all(removals, 'a', 'b');
   expect(done).toEqual(['a', 'reload', 'b', 'reload']);
 });
 
-test('one that fails ends with its error, and the others go on', async () => {
+test('one that fails ends with its error, and the others continue', async () => {
   const { removals, done } = bench(100, 'b');
   const results = await all(removals, 'a', 'b', 'c');
   expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);

@@ -78,7 +78,7 @@ describe('automationPayload', () => {
     expect(automationPayload(spec)).toEqual({ alias: 'Lamp', use_blueprint: use });
   });
 
-  test('mode and level that are written override those of a blueprint, also when they are the usual ones', () => {
+  test('mode and level in the spec override those of a blueprint, even when they equal the defaults', () => {
     const written = { mode: 'single', maxExceeded: 'warning' } as const;
     const { triggers: _, actions: __, ...spec } = automationSpec({ useBlueprint: use, ...written });
     expect(automationPayload(spec)).toEqual({
@@ -89,7 +89,7 @@ describe('automationPayload', () => {
     });
   });
 
-  test('templates as strings are sent as they are written', () => {
+  test('templates as strings are sent unchanged', () => {
     const template = '{{ is_state("sun.sun", "above_horizon") }}';
     const spec = automationSpec({ conditions: [template], actions: [template, { delay: 1 }] });
     expect(automationPayload(spec)).toMatchObject({

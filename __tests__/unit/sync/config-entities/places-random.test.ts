@@ -2,8 +2,9 @@ import fc from '../../../fast-check';
 import { HubFailed } from '../../../../operator/client/connection/errors';
 import { OUTAGE, House } from './delivery/house';
 
-// Random histories of two automations, while the delivery is switched, the operator killed, the hub restarted, and the API server
-// or the kubelet does not answer: in the end each definition is in one place, and in use.
+// Random histories of two automations while the delivery is switched, the operator is killed, the hub is
+// restarted, and the API server or the kubelet does not answer. At the end each definition is in one place,
+// and in use.
 
 const KIND = 'HubAutomation';
 const GOOD = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
@@ -12,14 +13,14 @@ const EDITS = {
   rejected: { ...GOOD, triggers: [{ trigger: 'bad' }] },
   lazy: { ...GOOD, autoReload: false },
   eager: { ...GOOD, autoReload: true },
-  // Two of them need two ConfigMaps.
+  // Two definitions of this size need two ConfigMaps.
   big: { ...GOOD, description: 'x'.repeat(600_000) },
 };
 const LONGEST_PAUSE = 600_000;
 
 type Edit = keyof typeof EDITS;
 type Step = (history: History) => void | Promise<void>;
-/** The text is what a failure prints. */
+/** A step whose text is printed after a failure. */
 const step = (text: string, run: Step) => Object.assign(run, { toString: () => text });
 const either = <T extends string>(...values: readonly T[]) => fc.constantFrom(...values);
 
@@ -143,7 +144,7 @@ class History {
     });
   }
 
-  /** Nothing fails any more, and all pauses are over. */
+  /** Ends all faults and pauses, and settles. */
   async end(): Promise<Readonly<Record<string, string>>> {
     this.slowDown(false);
     this.fail(false);
@@ -161,7 +162,7 @@ class History {
 const idsOf = (keys: Iterable<string>) =>
   [...keys].filter((key) => key.startsWith('automation ')).map((key) => key.slice('automation '.length));
 
-test('each definition ends in one place, and in use; of a deleted one nothing is left', async () => {
+test('each definition ends in one place, and in use; nothing remains of a deleted one', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (history) => {
       const past = new History();

@@ -4,10 +4,10 @@ import { ManualClock } from '../../manual-clock';
 import { services } from '../fixtures';
 import { House } from './delivery/house';
 
-// Everything that holds for a definition in both of its places: the hub's own file and a mounted one.
+// Behaviour that is common to both places of a definition: the hub's own file and a mounted one.
 
 const AUTOMATION = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
-/** After which a process is killed. */
+/** Numbers of steps after which a process is killed. */
 const STEPS = Array.from({ length: 8 }, (_, index) => index + 1);
 
 let house: House;
@@ -21,7 +21,7 @@ const makes = (id: string, alias: string) => {
     map.set(`automation ${id}`, { alias, triggers: [], actions: [] });
   house.registry.set(`automation ${id}`, { entity_id: `automation.${id}`, labels: [], area: '' });
 };
-/** The ids in the hub's own file, and those in the mounted ones. */
+/** Returns the ids in the hub's own file, and those in the mounted files. */
 const ids = () => ({
   own: [...house.ownFiles.keys()].map((key) => key.split(' ')[1]),
   mounted: house.delivered.filter((id) => !id.startsWith('hub_')),
@@ -37,7 +37,7 @@ describe.each([
     house.delivery = delivery;
   });
 
-  test('a new object is in its place alone, and in use', async () => {
+  test('a new object is only in its place, and in use', async () => {
     automation('a');
     expect(await house.settle()).toEqual(settled('a'));
     expect(ids()).toEqual({ [place]: ['a'], [left]: [] });
@@ -76,7 +76,7 @@ describe.each([
     expect(aliasOf('a')).toBe('Good');
   });
 
-  test('an object that a person has made is adopted, and stays when the resource is deleted', async () => {
+  test('an object that a user has made is adopted, and stays when the resource is deleted', async () => {
     makes('a', 'Mine');
     automation('a');
     expect(await house.settle()).toEqual(settled('a'));
@@ -90,7 +90,7 @@ describe.each([
   test.each([
     ['Correct', 'Ready', 'The a', place],
     ['Warn', 'DriftDetected', 'Mine', 'own'],
-  ])('a change of a person with driftPolicy: %s is %s', async (driftPolicy, reason, alias, remaining) => {
+  ])('a change by a user with driftPolicy: %s is %s', async (driftPolicy, reason, alias, remaining) => {
     automation('a', { driftPolicy });
     await house.settle();
     makes('a', 'Mine');
@@ -101,7 +101,7 @@ describe.each([
     expect(ids()[remaining as 'own']).toEqual(['a']);
   });
 
-  test('another id makes another object, and the former one goes', async () => {
+  test('another id makes another object, and the former one is removed', async () => {
     automation('a');
     await house.settle();
     automation('a', { id: 'b' });
@@ -141,7 +141,7 @@ describe.each([
     expect(aliasOf('a')).toBe('The a');
   });
 
-  test.each(STEPS)('the move to the other place goes on after a kill at step %i', async (steps) => {
+  test.each(STEPS)('the move to the other place continues after a kill at step %i', async (steps) => {
     automation('a');
     await house.settle();
     house.delivery = other;

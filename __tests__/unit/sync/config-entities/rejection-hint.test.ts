@@ -6,7 +6,7 @@ const payload = { triggers: [{ trigger: 'state', to: true }], actions: [{ enable
 
 describe('withHint', () => {
   test.each(["Message malformed: expected str at 'to'", "expected str at 'triggers[0].to'"])(
-    'a boolean where the hub wants a string gets the hint to quote it: %s',
+    'a boolean where the hub expects a string gets the hint to quote it: %s',
     (message) => {
       expect(withHint(rejected(message), payload).message).toBe(
         `${message}. triggers[0].to is the boolean true, and the hub wants text: quote on, off, yes, no, true and false.`,

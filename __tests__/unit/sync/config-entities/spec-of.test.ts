@@ -23,7 +23,7 @@ const item = fc.oneof(
   fc.record({ action: fc.constant('light.turn_on'), data: map, target: map }, { requiredKeys: ['action'] }),
   fc.constant("{{ is_state('sun.sun', 'up') }}"),
 );
-/** A list as the hub takes it: also one item, or null for none. */
+/** A list in the forms that the hub accepts: also one item, or null for none. */
 const list = fc.oneof(
   fc.array(item, { maxLength: 3 }),
   fc.dictionary(fc.constantFrom('trigger', 'event'), fc.string(), { minKeys: 1 }),
@@ -52,7 +52,7 @@ const optional = <T extends object>(fields: { [K in keyof T]: fc.Arbitrary<T[K]>
   fc.record(fields, { requiredKeys: [] });
 
 describe('the spec of a stored definition', () => {
-  test('of an automation gives a payload that means the same', () => {
+  test('of an automation gives an equivalent payload', () => {
     const own = merged(
       fc.record({ triggers: list, actions: list }),
       optional({ conditions: list, trigger_variables: map, initial_state: fc.constantFrom(true, 'off') }),

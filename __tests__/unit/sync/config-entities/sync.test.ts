@@ -29,8 +29,8 @@ import { FakePresence } from '../fake-presence';
 import { aHub, services } from '../fixtures';
 import { until } from '../../until';
 
-// The outcomes of one resource while time passes and its hub fails. The integration tests show how a real hub behaves;
-// this fake counts its requests.
+// The outcomes of one resource while time passes and its hub fails. Integration tests cover the behaviour of
+// a real hub; this fake counts its requests.
 
 const COMMON = { hubRef: { name: 'villa' }, alias: 'Dim' };
 const AUTOMATION = { ...COMMON, triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
@@ -49,11 +49,11 @@ class Bench {
   running: EntityPayload | undefined;
   loads = true;
   writeError: Error | undefined;
-  /** The hub's form of a payload. */
+  /** Returns the hub's form of a payload. */
   rewrite = (payload: EntityPayload): EntityPayload => payload;
   /** Paths of the blueprints that the hub has. */
   blueprintPaths: readonly string[] = ['motion.yaml'];
-  /** What a blueprint comes to; undefined: the hub does not have it. */
+  /** The expanded blueprint; undefined when the hub does not have it. */
   blueprint: EntityPayload | undefined;
   secrets: readonly string[] = [];
   readonly drifts: string[] = [];
@@ -63,9 +63,9 @@ class Bench {
   state = 'on';
   entityId: string;
   takenEntityId: string | undefined;
-  /** How each removal ends. */
+  /** Settles as each removal does. */
   removal: Promise<void> = Promise.resolve();
-  /** The hub answers requests that are quick to answer. */
+  /** Whether the hub answers quick requests. */
   answers = true;
   initialTurnOffs = 0;
   /** Labels of the entity. */
@@ -76,9 +76,9 @@ class Bench {
   volume: string | undefined;
   /** The accepted configuration. */
   accepted: ClusterObject | undefined;
-  /** As `get_entries` of the entity registry does; its `list` does not. */
+  /** Whether the registry returns icons, as its `get_entries` does and its `list` does not. */
   showsIcons = true;
-  /** Changes with each load. */
+  /** A number that changes with each load. */
   loadCount = 0;
   readonly presence = new FakePresence();
   signal!: HubEventListener;
@@ -136,7 +136,7 @@ class Bench {
     };
   }
 
-  /** One reconcile, whose outcome is written to status. */
+  /** Reconciles once, and writes the outcome to status. */
   async reconcile(context: Partial<ReconcileContext> = {}): Promise<Outcome> {
     const outcome = await this.module.sync(this.resource, this.client, context as ReconcileContext);
     const fields = Object.entries({ ...this.resource.status, ...outcome.status });
@@ -386,11 +386,11 @@ describe('ConfigEntitySync', () => {
 
   describe('a restart of the hub during a write', () => {
     test.each([new HubRejected('404', 'Not Found'), new HubFailed('HTTP 500')])(
-      'is a wait: the write is sent again (%s)',
+      'causes a wait: the write is sent again (%s)',
       async (error) => {
         const bench = automationBench();
         bench.writeError = error;
-        await bench.reconcile(); // records the id
+        await bench.reconcile(); // the first reconcile records the id
         await bench.reconcile();
         expect(bench.count('write')).toBe(1);
         bench.writeError = undefined;
@@ -403,7 +403,7 @@ describe('ConfigEntitySync', () => {
       },
     );
 
-    test('is no failed reload either: the hub loads its files when it starts', async () => {
+    test('does not count as a failed reload: the hub loads its files when it starts', async () => {
       const bench = automationBench();
       bench.reloadError = 'HTTP 404';
       while (bench.count('reload') === 0) await bench.reconcile();
@@ -414,10 +414,10 @@ describe('ConfigEntitySync', () => {
     });
   });
 
-  test('a write that the hub fails is retried ever less often, with its error in the message, until the hub is back', async () => {
+  test('a write at which the hub fails is retried less and less often, with the error in the message, until the hub is back', async () => {
     const bench = automationBench();
     bench.writeError = new HubFailed('boom');
-    await bench.reconcile(); // records the id
+    await bench.reconcile(); // the first reconcile records the id
     const sentAt: number[] = [];
     const began = bench.clock.monotonic();
     const reconcilesFor = async (milliseconds: number, interval = 250) => {
@@ -432,7 +432,7 @@ describe('ConfigEntitySync', () => {
       }
     };
     await reconcilesFor(5_000);
-    bench.clock.set(-3_600_000); // the system clock is set back
+    bench.clock.set(-3_600_000); // the wall clock is set back
     await reconcilesFor(60_000);
     expect(sentAt).toEqual([0, 4_000, 12_000, 28_000, 60_000]);
     expect((await bench.reconcile()).message).toContain('boom');
@@ -446,7 +446,7 @@ describe('ConfigEntitySync', () => {
     expect((await bench.reconcile()).message).not.toContain('boom');
   });
 
-  test('a script that the hub does not load is read ever less often, until the hub reports it', async () => {
+  test('a script that the hub does not load is read less and less often, until the hub reports it', async () => {
     const bench = new Bench(scripts, SCRIPT);
     bench.loads = false;
     await bench.reconcile();
@@ -488,7 +488,7 @@ describe('ConfigEntitySync', () => {
     await bench.clock.advance(60_000);
     expect(await bench.reconcile()).toMatchObject({ type: 'Stalled', reason: 'NotLoaded' });
     expect(bench.count('reload')).toBe(1);
-    bench.running = bench.stored; // the include is there, and the hub was restarted
+    bench.running = bench.stored; // the include exists now, and the hub was restarted
     bench.signal({ type: 'reconnected' });
     expect((await bench.reconcileUntilReady()).reason).toBe('AutomationGenerated');
   });
@@ -518,7 +518,7 @@ describe('ConfigEntitySync', () => {
       await bench.reconcileUntilReady();
       bench.setStatus(status);
       bench.edit({ id: 'new' });
-      bench.stored = bench.running = undefined; // there is nothing under the new id
+      bench.stored = bench.running = undefined; // no object has the new id yet
       bench.entityId = 'automation.dim_2';
       await bench.clock.advance(MIN_WRITE_INTERVAL);
       return bench;
@@ -585,7 +585,7 @@ describe('ConfigEntitySync', () => {
       expect(bench.asked).toEqual(expect.arrayContaining(['remove new', 'remove old']));
     });
 
-    test('back to the former id waits for the end of its removal, and a third id then leaves neither', async () => {
+    test('back to the former id waits for the end of its removal, and a third id then leaves neither object', async () => {
       const bench = await renamed();
       let finish = () => {};
       bench.removal = new Promise((resolve) => (finish = resolve));
@@ -617,7 +617,7 @@ describe('ConfigEntitySync', () => {
       expect(bench.drifts).toEqual([]);
     });
 
-    test('back to a former id whose removal failed does not adopt the object that is left', async () => {
+    test('back to a former id whose removal failed does not adopt the remaining object', async () => {
       const bench = await renamed();
       bench.removal = Promise.reject(new HubFailed('no'));
       bench.removal.catch(() => undefined);
@@ -652,7 +652,7 @@ describe('ConfigEntitySync', () => {
       return { bench, finish };
     }
 
-    test('is waited for, and then the resource goes', async () => {
+    test('is waited for, and then the resource is deleted', async () => {
       const { bench, finish } = await removing();
       for (let count = 0; count < 20; count++) {
         expect(await bench.remove({ dryRun: false })).toMatchObject({ type: 'Waiting' });
@@ -668,7 +668,7 @@ describe('ConfigEntitySync', () => {
   describe('the label of the entity', () => {
     const ours = { alias: 'Made by the operator', triggers: [], actions: [] };
 
-    test('is set beside the labels of the household, and taken away when the resource is deleted', async () => {
+    test('is set beside the user’s labels, and removed when the resource is deleted', async () => {
       const bench = automationBench();
       await bench.reconcileUntilReady();
       expect(bench.labels).toEqual(['kitchen', 'managed']);
@@ -686,7 +686,7 @@ describe('ConfigEntitySync', () => {
       expect(bench.labels).toEqual(['kitchen']);
     });
 
-    test('lets a resource that was restored without status know its object again', async () => {
+    test('lets a resource that was restored without status recognize its object', async () => {
       const bench = automationBench();
       Object.assign(bench, { stored: ours, running: ours, labels: ['managed'] });
       expect((await bench.reconcile()).events).toEqual([]);
@@ -719,7 +719,7 @@ describe('ConfigEntitySync', () => {
       return bench;
     }
 
-    test('an object that is missing is made as for a new resource, also with driftPolicy Warn', async () => {
+    test('a missing object is created as for a new resource, also with driftPolicy Warn', async () => {
       const bench = await moved();
       bench.setStatus({ adopted: true, formerIds: ['older'] });
       await bench.reconcileUntilReady();
@@ -731,7 +731,7 @@ describe('ConfigEntitySync', () => {
       expect([bench.count('remove dim'), bench.count('remove older')]).toEqual([1, 0]);
     });
 
-    test('an object that a person has there under the id is adopted', async () => {
+    test('an object that a user has there under the id is adopted', async () => {
       const bench = await moved();
       const made = { alias: 'Made by a person', triggers: [], actions: [] };
       Object.assign(bench, { stored: made, running: made });
@@ -774,7 +774,7 @@ describe('ConfigEntitySync', () => {
     );
   });
 
-  test('an adopted object that a person removes is the operator’s once it is made again', async () => {
+  test('an adopted object that a user removes belongs to the operator after it is created again', async () => {
     const bench = automationBench();
     const made = { alias: 'Made by a person', triggers: [], actions: [] };
     Object.assign(bench, { stored: made, running: made, labels: [] });
@@ -790,7 +790,7 @@ describe('ConfigEntitySync', () => {
     expect(bench.count('remove dim')).toBe(1);
   });
 
-  test('an automation that a person disabled is not Ready, and is left alone until it is enabled', async () => {
+  test('an automation that a user disabled is not Ready, and is left alone until it is enabled', async () => {
     const bench = automationBench();
     await bench.reconcileUntilReady();
     bench.disabledBy = 'user';
@@ -861,7 +861,7 @@ describe('ConfigEntitySync', () => {
     });
   });
 
-  test('a correction that the hub undoes three times is not made again, and the difference is reported', async () => {
+  test('a correction that the hub undoes three times is not repeated, and the difference is reported', async () => {
     const bench = automationBench();
     bench.rewrite = (payload) => ({ ...payload, actions: [{ delay: '00:00:02' }] });
     for (let minute = 0; minute < 30; minute++) {
@@ -871,13 +871,13 @@ describe('ConfigEntitySync', () => {
     const outcome = await bench.reconcile();
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
     expect(outcome.message).toContain('actions: hub has [{"delay":2}], resource says [{"delay":1}]');
-    expect(bench.count('write')).toBe(4); // the first one corrects nothing
+    expect(bench.count('write')).toBe(4); // the first reconcile corrects nothing
     bench.rewrite = (payload) => payload;
     bench.edit({ alias: 'Another' });
     await bench.reconcileUntilReady();
   });
 
-  test('a correction that lasts is made again as often as it is needed', async () => {
+  test('a correction that lasts is repeated as often as needed', async () => {
     const bench = automationBench();
     await bench.reconcileUntilReady();
     for (let time = 0; time < 10; time++) {
@@ -889,7 +889,7 @@ describe('ConfigEntitySync', () => {
     expect(bench.drifts).toHaveLength(10);
   });
 
-  test('what is to be recorded or told of an object that is being written does not wait for the end of it', async () => {
+  test('records and reports about an object that is being written do not wait for the end of the write', async () => {
     const bench = automationBench();
     const first = await bench.reconcile();
     expect(first).toMatchObject({ status: { automationId: 'dim' }, brief: false });
@@ -950,7 +950,7 @@ describe('ConfigEntitySync', () => {
     });
   });
 
-  test('a state without quotes that the hub rejects is named with the way out', async () => {
+  test('an unquoted state that the hub rejects is reported with the remedy', async () => {
     const triggers = [{ trigger: 'state', entity_id: 'light.porch', to: true }];
     const bench = new Bench(automations, { ...COMMON, triggers, actions: [{ delay: 1 }] });
     bench.writeError = new HubRejected('400', "Message malformed: expected str at 'triggers[0].to'");
@@ -962,7 +962,7 @@ describe('ConfigEntitySync', () => {
     });
   });
 
-  test('a secret of the hub is in no outcome: drift, dry run, invalid and rejected definitions quote it masked', async () => {
+  test('a secret of the hub is masked in every outcome: drift, dry run, invalid and rejected definitions', async () => {
     const secret = 'hunter2-and-more';
     const told: string[] = [];
     const tell = (outcome: Outcome) => told.push(JSON.stringify(outcome));
@@ -996,7 +996,8 @@ describe('ConfigEntitySync', () => {
     const second = await bench.reconcileUntilReady();
     for (const [index, { events, conditions }] of [outcome, second].entries()) {
       const message = `Reloaded (ReloadID id-${index + 1}).`;
-      // The events are one series, although each has another id: 500 of them must not use up the budget of Warnings.
+      // The events are one series, although each has another id: 500 of them must not use up the budget of
+      // Warnings.
       const series = 'ReloadSuccessful';
       expect(events).toMatchObject([{ type: 'Normal', reason: 'ReloadSuccessful', message, series }]);
       expect(conditions?.['ReloadReady']).toMatchObject({ message });
@@ -1004,7 +1005,7 @@ describe('ConfigEntitySync', () => {
   });
 
   describe('enabled', () => {
-    /** Edits the spec while the hub cannot reload; the automation is off afterwards. */
+    /** Edits the spec while the hub cannot reload, and leaves the automation off. */
     async function editWithFailedReload(bench: Bench, change: object): Promise<void> {
       bench.edit(change);
       bench.loads = false;
@@ -1020,7 +1021,7 @@ describe('ConfigEntitySync', () => {
       await bench.reconcileUntilReady();
       expect([bench.state, bench.status['enabled']]).toEqual(['off', false]);
       await editWithFailedReload(bench, { enabled: true });
-      bench.running = bench.stored; // the hub has started again, and restored the state
+      bench.running = bench.stored; // the hub has restarted, and restored the state
       bench.signal({ type: 'reconnected' });
       bench.reloadError = undefined;
       await bench.reconcileUntilReady();
@@ -1051,7 +1052,7 @@ describe('ConfigEntitySync', () => {
       await bench.clock.advance(3_600_000);
       bench.state = 'on';
       await bench.reconcile();
-      expect(bench.state).toBe('off'); // at once, since it had lasted for an hour
+      expect(bench.state).toBe('off'); // immediately, since the correction had lasted for an hour
     });
 
     test('a change to false is carried out although the reload failed', async () => {
@@ -1073,7 +1074,7 @@ describe('ConfigEntitySync', () => {
       expect(after.asked).toEqual([]);
     });
 
-    test('is not even read after the connection was lost, as long as the hub did not load it again', async () => {
+    test('is not read after a lost connection, as long as the hub did not load it again', async () => {
       const bench = sceneBench();
       await bench.reconcileUntilReady();
       await bench.reconcile();
@@ -1099,7 +1100,7 @@ describe('ConfigEntitySync', () => {
     });
   });
 
-  test('a scene whose attributes hold a state is InvalidSpec, and nothing is sent', async () => {
+  test('a scene whose attributes contain a state is InvalidSpec, and nothing is sent', async () => {
     const entities = [{ entity_id: 'light.sofa', state: 'on', attributes: { state: 'off' } }];
     const spec = { hubRef: { name: 'villa' }, name: 'Film', entities };
     const bench = new Bench(scenes, spec);
@@ -1119,7 +1120,7 @@ describe('ConfigEntitySync', () => {
       mode: 'single',
     };
 
-    test('names the fields that it would change in an object that a person made, but no values', async () => {
+    test('names the fields that it would change in a user’s object, but no values', async () => {
       const bench = automationBench();
       bench.stored = bench.running = inHub;
       const { reason, message } = await bench.reconcile({ dryRun: true });

@@ -5,8 +5,8 @@ import type { HubMode, Observed, PodStart } from '../../../../operator/sync/conf
 import type { ConfigurationRecord } from '../../../../operator/sync/configuration/record/record';
 import { contentFrom } from './content-from';
 
-// Rules that hold for the step of each situation, regardless of the crash or race that has led to it. The former and the
-// desired content stand for all: a decision only asks whether two are equal.
+// Rules for the next step in every situation, regardless of the crash or race that led to it. Two contents,
+// the former and the desired one, are enough, since a decision only asks whether contents are equal.
 
 const FORMER = contentFrom('input_boolean:\n  first:\n');
 const DESIRED = contentFrom('input_boolean:\n  second:\n');
@@ -60,7 +60,7 @@ function* pods(mode: HubMode): Generator<PodStart | undefined> {
       for (const content of CONTENTS) {
         const preparedWith = optional(content);
         if (mode !== 'crashing') yield { ...pod, preparedWith, begunWith: preparedWith };
-        // The container was started again.
+        // A pod whose container was restarted.
         if (content) yield { ...pod, preparedWith };
       }
     }
@@ -80,7 +80,7 @@ function* clusters(mode: HubMode): Generator<InCluster> {
           }
 }
 
-/** All other results count as `failed` does. */
+/** All other results are treated like `failed`. */
 const LOADS: readonly (LoadResult | undefined)[] = [
   undefined,
   { type: 'restart', because: [] },
@@ -100,7 +100,7 @@ function* hubs(mode: HubMode): Generator<FromHub> {
   }
 }
 
-/** `restart` differs from `auto` only in the sections that it reloads. */
+/** The strategy `restart` differs from `auto` only in the sections that it reloads. */
 const STRATEGIES = ['auto', 'hot-reload'] as const;
 const MODES: readonly HubMode[] = ['usable', 'recovery', 'crashing', 'starting', 'locked', 'away'];
 
@@ -124,7 +124,7 @@ function* situations(): Generator<Situation> {
       }
 }
 
-/** A new pod is about to come: a restart is published that has not begun. */
+/** Whether a new pod is about to come, because a restart is published that has not begun. */
 function isRestartAhead({ observed: { published, template, pod } }: Situation): boolean {
   const decided = published?.restart.configuration;
   return decided !== template?.configuration || decided !== pod?.restart?.configuration;
@@ -138,7 +138,7 @@ const isUsable = ({ observed: { mode } }: Situation) => mode === 'usable';
 const isRejectedNow = ({ observed: { pod }, record }: Situation) =>
   isDesired(pod?.rejected?.marker) || (record?.rejected !== undefined && record.start.id === START.id);
 
-/** The hub could not start, in a pod that has not begun with the desired content. */
+/** Whether the hub could not start, in a pod that has not begun with the desired content. */
 function needsAnotherPod({ observed: { mode, pod }, record }: Situation): boolean {
   const isOfAnother =
     pod?.uid === record?.start.pod || (pod?.preparedWith !== undefined && !isDesired(pod.preparedWith));
@@ -150,7 +150,7 @@ type Rule = (situation: Situation, step: Step) => boolean;
 
 const RECOVERY: Readonly<Partial<Record<Step, (situation: Situation) => boolean>>> = {
   Publish: (situation) => situation.observed.heldBy === undefined || !situation.record,
-  // A restart of the pod that failed, or files that the hub is healed with afterwards.
+  // Either the pod that failed is restarted, or files are restored that the hub needs afterwards.
   GoBack: (situation) => {
     const { record, observed } = situation;
     if (knownOf(situation) !== 'Failed') return true;
@@ -162,7 +162,7 @@ const RECOVERY: Readonly<Partial<Record<Step, (situation: Situation) => boolean>
   Heal: (situation) =>
     situation.record !== undefined && ['InUse', 'Rejected', 'Failed'].includes(knownOf(situation)),
   AwaitRestart: (situation) => isRestartAhead(situation) && situation.observed.heldBy === undefined,
-  // Reports that say why there is no restart.
+  // Reports that give the reason why there is no restart.
   ReportHeld: ({ observed }) => observed.heldBy !== undefined,
   ReportRejected: ({ record }) => record === undefined,
 };
@@ -181,7 +181,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     isUsable(situation) &&
     step === 'AwaitRestart' &&
     !isRestartAhead(situation) &&
-    // That pod is replaced.
+    // The pod that started with the desired content is replaced.
     !isDesired(situation.observed.pod?.restart),
 
   'a hub in recovery mode is restarted, or the reason says why not': (situation, step) =>

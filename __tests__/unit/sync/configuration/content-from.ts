@@ -3,7 +3,7 @@ import type { Files } from '../../../../operator/sync/configuration/generate/con
 import { contentOf, generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
 
-/** The content of a HubConfiguration that the hub is to be restarted for, without secrets. */
+/** Returns the content of a HubConfiguration for which the hub has to be restarted, without secrets. */
 export function contentFrom(configuration: string, files: Files = {}) {
   const generated = generateConfiguration({ configuration, files, hasSecrets: false });
   if (generated.type === 'invalid') throw new Error(generated.message);

@@ -45,7 +45,7 @@ const pod = (fields: object = {}) => ({
 
 type Fields = Partial<Situation['observed']> & Partial<Omit<Situation, 'observed'>>;
 
-/** A hub that runs with OLD and is to get NEW. */
+/** A hub that runs with OLD and has to get NEW. */
 function situation(mode: HubMode, fields: Fields = {}): Situation {
   const { content: desired = NEW, policy, record: given, last, forced = false, ...observed } = fields;
   return {
@@ -71,7 +71,7 @@ const inUse = { content: NEW, shown: after, published: published(), record: reco
 const begunPod = pod({ uid: 'pod-2', begunWith: after, restart: template(NEW) });
 const begun = { pod: begunPod, published: published(NEW, NEW), template: template(NEW) };
 const restartedPod = { ...begunPod, begunWith: undefined, preparedWith: after };
-/** Another pod than the one that failed. */
+/** A pod other than the one that failed. */
 const later = { pod: pod({ uid: 'pod-2' }) };
 const fellBack = pod({ begunWith: undefined, rejected: { marker: after, problem: 'no' } });
 const rejectedNow = record(OLD, { rejected: { marker: after, problem: 'no' } });
@@ -186,7 +186,7 @@ const recovery: [string, Fields, Known, Step][] = [
   ],
 ];
 
-/** The pod has no report about its content, as under an operator of an earlier version. */
+/** The pod has no report about its content, as with an earlier version of the operator. */
 const nothingToPublish = {
   ...begun,
   pod: { ...begunPod, begunWith: undefined },

@@ -5,7 +5,7 @@ import { FakeHub, prepareMessage } from './fake-hub';
 
 const BASE = 'input_boolean:\n  first:\n';
 const HOT = 'input_boolean:\n  second:\n';
-/** The check accepts it, and the hub does not start with it. */
+/** The check accepts this content, but the hub cannot start with it. */
 const UNKNOWN = `${HOT}homeassistant:\n  auth_providers:\n    - type: unknown\n`;
 const CORRECTED = `${HOT}homeassistant:\n  name: Villa\n`;
 
@@ -24,7 +24,7 @@ async function started() {
 const restartsOf = (events: readonly string[]) => events.filter((event) => event === 'restart').length;
 
 describe('ConfigurationReconciler', () => {
-  test('a start into recovery mode brings back what ran before, by one restart', async () => {
+  test('a start into recovery mode restores the former content, by one restart', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     const outcome = await hub.reconcile(desired, 30);
@@ -45,7 +45,7 @@ describe('ConfigurationReconciler', () => {
     expect(restartsOf(hub.events)).toBe(2);
   });
 
-  test('what the content that is brought back has itself stays known to the resources of the hub', async () => {
+  test('definitions in the restored content stay known to the resources of the hub', async () => {
     const hub = await started();
     const own = `${HOT}automation own: [{id: a}]\n`;
     expect(await hub.settle(hub.desired(own))).toBe('ConfigurationLoaded');
@@ -55,7 +55,7 @@ describe('ConfigurationReconciler', () => {
     expect(annotations[operatorAnnotations.definitions]).toBe('{"automation":["a"]}');
   });
 
-  test('a recovery mode with what has run before gets one new pod, and no more', async () => {
+  test('a recovery mode with a content that ran before gets one new pod, and no more', async () => {
     const hub = await started();
     const desired = hub.desired(HOT);
     hub.cannotStartWith = () => true;
@@ -72,7 +72,7 @@ describe('ConfigurationReconciler', () => {
     expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
   });
 
-  test('a recovery mode of a passing cause is healed by the new pod, once in each start', async () => {
+  test('a recovery mode with a temporary cause is healed by the new pod, once in each start', async () => {
     const hub = await started();
     const desired = hub.desired(HOT);
     for (const round of [1, 2]) {
@@ -84,7 +84,7 @@ describe('ConfigurationReconciler', () => {
     }
   });
 
-  test('a recovery mode of a passing cause is healed while a content that its check rejects is desired', async () => {
+  test('a recovery mode with a temporary cause is healed while the desired content is rejected by its check', async () => {
     const hub = await started();
     hub.check = (text) => (text.includes('typo') ? 'Invalid config.' : null);
     const desired = hub.desired(`${HOT}typo:\n`);
@@ -110,7 +110,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).not.toContain('typo');
   });
 
-  test('a pod that fell back and is in recovery mode gives way to one with what ran before, and its verdict stays', async () => {
+  test('a pod that fell back and is in recovery mode is replaced by one with the former content, and its verdict stays', async () => {
     const hub = await started();
     const desired = hub.desired(`${HOT}typo:\n`);
     hub.cannotStartWith = () => true;
@@ -134,7 +134,7 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('a recovery mode with what ran before is healed, also where a content failed in an earlier pod', async () => {
+  test('a recovery mode with the former content is healed, even if a content failed in an earlier pod', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     await hub.reconcile(desired, 30);
@@ -153,7 +153,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
   });
 
-  test('a recovery mode is healed again in a later start, where a content failed before both', async () => {
+  test('a recovery mode is healed again in a later start, even if a content failed before both', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     await hub.reconcile(desired, 30);
@@ -183,7 +183,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events).not.toContain('delete pod');
   });
 
-  test('a recovery mode with sections that waited for the start is healed with what ran in full', async () => {
+  test('a recovery mode with sections that waited for the start is healed with the complete former content', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(CORRECTED, 'hot-reload'))).toBe('RestartPending');
     hub.check = (text) => (text.includes('typo') ? 'Invalid config.' : null);
@@ -196,7 +196,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).not.toContain('Villa');
   });
 
-  test('what failed does not stay published beside a hub that runs', async () => {
+  test('the failed content does not stay published beside a running hub', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
@@ -209,7 +209,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).not.toContain('unknown');
   });
 
-  test('what failed does not stay published after a crash of the operator, also while the hub is away', async () => {
+  test('the failed content does not stay published after a crash of the operator, even while the hub is down', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
@@ -226,7 +226,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).not.toContain('unknown');
   });
 
-  test('is reported from the beginning with the restart out of it, which begins after its debounce', async () => {
+  test('is reported from the beginning with the restart that ends it, which begins after its debounce', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
@@ -234,17 +234,17 @@ describe('ConfigurationReconciler', () => {
     hub.holdsRollouts = true;
     const outcome = await hub.reconcile(desired, 1);
     expect(hub.text).not.toContain('unknown');
-    // A mistake that the Hub reports later wakes nothing.
+    // A mistake that the Hub reports later triggers no reconcile.
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'CheckFailed', after: 30_000 });
     expect(outcome.message).toContain('The last good one is loaded again.');
     expect(outcome.message).not.toMatch(/has not begun|TokenRejected/);
     expect(restartsOf(hub.events)).toBe(1);
   });
 
-  test('the restart out of it is said to wait while the Hub has a mistake, whose words are the Hub’s alone', async () => {
+  test('the restart that ends it is reported as waiting while the Hub has a mistake, which only the Hub describes', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
-    // Until the hub is in recovery mode.
+    // Reconciles until the hub is in recovery mode.
     for (let round = 0; round < 10 && restartsOf(hub.events) < 1; round++) await hub.reconcile(desired, 1);
     hub.setMistake('spec.podTemplate is wrong.');
     const outcome = await hub.reconcile(desired, 30);
@@ -260,7 +260,7 @@ describe('ConfigurationReconciler', () => {
     expect(restartsOf(hub.events)).toBe(2);
   });
 
-  test('a start with what a crash left unchecked gives way to the one before, and a mistake of the Hub is not quoted as its fault', async () => {
+  test('a start with a content that a crash left unchecked is replaced by the former one, and a mistake of the Hub is not quoted as its fault', async () => {
     const hub = await started();
     hub.check = (text) => (text.includes('unknown') ? 'Unknown type.' : null);
     const desired = hub.desired(UNKNOWN);
@@ -275,14 +275,14 @@ describe('ConfigurationReconciler', () => {
     expect(outcome.message).not.toContain('podTemplate');
     expect(hub.text).toContain('second');
     expect(hub.text).not.toContain('unknown');
-    // Once it runs again, the condition has the words of its check.
+    // When the hub runs again, the condition has the words of its check.
     expect(await hub.reconcile(desired, 10)).toMatchObject({
       reason: 'CheckFailed',
       message: expect.stringContaining('Unknown type.'),
     });
   });
 
-  test('what failed is not tried again, by no process and in no start', async () => {
+  test('the failed content is not tried again, by no process and in no start', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN);
     await hub.reconcile(desired, 30);
@@ -312,14 +312,14 @@ describe('ConfigurationReconciler', () => {
     const broken = hub.desired(UNKNOWN);
     const operator = hub.operator();
     await operator.sync(broken, true);
-    // Until the hub is in recovery mode.
+    // Reconciles until the hub is in recovery mode.
     for (let round = 0; round < 10 && restartsOf(hub.events) < 4; round++)
       await hub.reconcile(broken, 1, operator);
     expect(await hub.settle(hub.desired(CORRECTED))).toBe('ConfigurationLoaded');
     expect(hub.text).toContain('Villa');
   });
 
-  test('a corrected secret is tried, also while the hub cannot start with what ran before', async () => {
+  test('a corrected secret is tried, even while the hub cannot start with the former content', async () => {
     const hub = await started();
     const text = `${HOT}counter:\n  visits:\n    name: !secret name\n`;
     hub.setSecrets({ name: 'wrong' });
@@ -338,7 +338,7 @@ describe('ConfigurationReconciler', () => {
   describe('a hub that cannot start with a secret', () => {
     const TEXT = `${BASE}counter:\n  visits:\n    name: !secret name\n`;
 
-    /** The hub ran with one value, and is in recovery mode with another one. */
+    /** Makes a hub that ran with one value of the secret, and is in recovery mode with another one. */
     async function failed(autoRestart: boolean) {
       const hub = new FakeHub(new ManualClock());
       hub.autoRestart = autoRestart;
@@ -357,7 +357,7 @@ describe('ConfigurationReconciler', () => {
       return { hub, outcome };
     }
 
-    test('says so, and is restarted for the value of before as for any other', async () => {
+    test('reports that, and is restarted for the former value as for any other', async () => {
       const { hub, outcome } = await failed(true);
       expect(outcome).toMatchObject({
         type: 'Stalled',
@@ -371,7 +371,7 @@ describe('ConfigurationReconciler', () => {
       expect(restartsOf(hub.events)).toBe(1);
     });
 
-    test('names with autoRestart: false the restart that is left to a person, and which helps', async () => {
+    test('names with autoRestart: false the restart that only a user can start, and that helps', async () => {
       const { hub, outcome } = await failed(false);
       expect(outcome).toMatchObject({
         type: 'Stalled',
@@ -401,7 +401,7 @@ describe('ConfigurationReconciler', () => {
   describe('a content with which the process of the hub ends', () => {
     const crashes = (text: string) => text.includes('Villa');
 
-    test('gives way to what ran before, by one restart, and is named with the end of its log', async () => {
+    test('is replaced by the former content, with one restart, and is reported with the end of its log', async () => {
       const hub = await started();
       hub.crashesWith = crashes;
       const desired = hub.desired(CORRECTED);
@@ -418,7 +418,7 @@ describe('ConfigurationReconciler', () => {
       expect(restartsOf(hub.events)).toBe(2);
     });
 
-    test('is said to give way before the restart has begun', async () => {
+    test('is reported as being replaced before the restart has begun', async () => {
       const hub = await started();
       hub.crashesWith = crashes;
       const desired = hub.desired(CORRECTED);
@@ -435,14 +435,14 @@ describe('ConfigurationReconciler', () => {
       const hub = await started();
       hub.crashesWith = crashes;
       hub.image = 'home-assistant:2026.12.0';
-      // The end of a process wakes no reconcile.
+      // The end of a process triggers no reconcile.
       const waits = { reason: 'HubNotReady', after: 5_000 };
       expect(await hub.reconcile(hub.desired(CORRECTED), 120)).toMatchObject(waits);
       expect(hub.text).toContain('Villa');
       expect(restartsOf(hub.events)).toBe(1);
     });
 
-    test('gives way also where an older operator has recorded what ran before', async () => {
+    test('is replaced even if an older operator has recorded the former content', async () => {
       const hub = await started();
       const record = hub.configMaps.get('villa-configuration-accepted')!;
       const { start: _start, ...stored } = JSON.parse(record.data['.loaded']!) as Record<string, unknown>;
@@ -456,7 +456,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.text).not.toContain('Villa');
     });
 
-    test('does not give way for restarts of its pod before it came', async () => {
+    test('is not replaced because of restarts of its pod before it came', async () => {
       const hub = await started();
       for (let restarts = 0; restarts < 3; restarts++) hub.restartProcess();
       expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
@@ -475,7 +475,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.text).not.toContain('Villa');
     });
 
-    test('is not the only cause where the process ends with the last good one, too', async () => {
+    test('is not the only cause when the process also ends with the last good one', async () => {
       const hub = await started();
       hub.crashesWith = () => true;
       const outcome = await hub.reconcile(hub.desired(CORRECTED), 60);
@@ -489,7 +489,7 @@ describe('ConfigurationReconciler', () => {
       expect(restartsOf(hub.events)).toBe(2);
     });
 
-    test('is not what the hub has run with', async () => {
+    test('does not count as a content with which the hub has run', async () => {
       const hub = await started();
       hub.crashesWith = () => true;
       hub.restart();
@@ -498,7 +498,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.events).toEqual([]);
     });
 
-    test('stays where the hub has run with no other', async () => {
+    test('stays when the hub has run with no other', async () => {
       const hub = new FakeHub(new ManualClock());
       hub.crashesWith = crashes;
       const desired = hub.desired(CORRECTED);
@@ -507,7 +507,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.events).toEqual([]);
     });
 
-    test('gives way to a corrected one at once', async () => {
+    test('is replaced by a corrected one immediately', async () => {
       const hub = await started();
       hub.crashesWith = (text) => text.includes('Villa') || text.includes('second');
       hub.restart();
@@ -515,7 +515,7 @@ describe('ConfigurationReconciler', () => {
     });
 
     test.each([1, 2, 3, 4, 5, 6])(
-      'is taken back, although the operator is killed at change %i',
+      'is taken back, even if the operator is killed at change %i',
       async (step) => {
         const hub = await started();
         hub.crashesWith = crashes;
@@ -539,7 +539,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.text).toContain('third');
   });
 
-  test('under hot-reload the restart of a person is followed by one pod that has what ran before', async () => {
+  test('under hot-reload a restart by a user is followed by one pod that has the former content', async () => {
     const hub = await started();
     const desired = hub.desired(UNKNOWN, 'hot-reload');
     expect(await hub.settle(desired)).toBe('RestartPending');
@@ -572,14 +572,14 @@ describe('ConfigurationReconciler', () => {
       expect(restartsOf(hub.events)).toBe(2);
     };
 
-    test('the record is it', async () => {
+    test('the record is used', async () => {
       const hub = await started();
       hub.configMaps.delete(LAST_GOOD);
       await goesBack(hub, hub.desired(UNKNOWN));
       expect(hub.text).toContain('second');
     });
 
-    test('the accepted one is it, for a change that was written while the hub was away', async () => {
+    test('the accepted one is used, for a change that was written while the hub was down', async () => {
       const hub = await started();
       hub.configMaps.delete(LAST_GOOD);
       hub.hangs = true;
@@ -590,7 +590,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.text).toContain('second');
     });
 
-    test('nor an accepted one, what the pod started with is it', async () => {
+    test('and without an accepted one, the content of the pod’s start is used', async () => {
       const hub = new FakeHub(new ManualClock());
       hub.cannotStartWith = (text) => text.includes('unknown');
       const base = hub.desired(BASE);

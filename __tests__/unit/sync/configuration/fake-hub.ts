@@ -27,7 +27,7 @@ import { aHub, services } from '../fixtures';
 import { textsOfHub } from '../../../../operator/sync/configuration/generate/texts';
 import { unbounded } from '../../../../operator/base/bounded-task';
 
-/** The operator was killed at this point. */
+/** Thrown where the operator is killed. */
 class Killed extends Error {}
 
 interface ConfigMap {
@@ -36,7 +36,7 @@ interface ConfigMap {
   readonly binaryData?: Record<string, string> | undefined;
 }
 
-/** The termination message of `prepare-config`. */
+/** Returns the termination message of `prepare-config`. */
 export const prepareMessage = (result: string, content: object, ...problems: readonly string[]) =>
   JSON.stringify({
     result,
@@ -45,7 +45,7 @@ export const prepareMessage = (result: string, content: object, ...problems: rea
     problems: problems.map((text) => ({ kind: 'error', text })),
   });
 
-/** A process of the operator. */
+/** One process of the operator. */
 interface Operator {
   sync(desired: DesiredContent, forced?: boolean): Promise<Outcome>;
   close(): void;
@@ -61,25 +61,26 @@ const resource = {
 } as unknown as HubConfiguration;
 
 /**
- * A hub with its pod and its ConfigMaps, as far as a change of the configuration meets them: it mounts the written
- * files, reads its scripts on `script.reload`, and is restarted when the Hub copies another restart hash.
+ * A fake hub with its pod and its ConfigMaps, as far as a change of the configuration needs them. It mounts
+ * the written files, reads its scripts on `script.reload`, and is restarted when the Hub copies another
+ * restart hash.
  */
 export class FakeHub {
   hub: Hub = aHub({ status: { version: '2026.11.0' } });
   readonly configMaps = new Map<string, ConfigMap>();
   /** The fields of status in the last outcome. */
   reported: Readonly<Record<string, unknown>> = {};
-  /** What happened, in order. */
+  /** Everything that happened, in order. */
   readonly events: string[] = [];
-  /** The text of configuration.yaml from which the hub loaded a section last, by the section. */
+  /** For each section, the text of configuration.yaml from which the hub last loaded it. */
   readonly loaded = new Map<string, string>();
-  /** The fault of a text; null: none. */
+  /** Returns the fault of a text, or null. */
   check: (text: string) => string | null = () => null;
-  /** The warning of the check; null: none. */
+  /** Returns the warning of the check, or null. */
   warn: (text: string) => string | null = () => null;
-  /** The hub's log of an item that it leaves out, when it checks the text; null: none. */
+  /** Returns the hub's log line about an item of the text that it leaves out during the check, or null. */
   leavesOut: (text: string) => string | null = () => null;
-  /** Records that the hub logs when it reloads a section. */
+  /** Returns the log line of the hub when it reloads a section, or null. */
   leavesOutAtReload: (text: string) => string | null = () => null;
   /** Integrations that the hub cannot set up. */
   readonly cannotSetUp = new Set<string>();
@@ -87,27 +88,30 @@ export class FakeHub {
   cannotStartWith: (text: string) => boolean = () => false;
   /** Whether the process of the hub ends at each start with a text that its check accepts. */
   crashesWith: (text: string) => boolean = () => false;
-  /** How often the process has ended in a row. */
+  /** Number of times in a row that the process has ended. */
   ends = 4;
   /** The image of the next pod. */
   image = 'home-assistant:2026.11.0';
-  /** The hub does not read the files that its pod mounts, until the next start: a backup has brought old files. */
+  /**
+   * Whether the hub ignores the files that its pod mounts until the next start, because a backup has restored
+   * old files.
+   */
   readsOldFiles = false;
-  /** The reload services of the hub fail. */
+  /** Whether the reload services of the hub fail. */
   cannotReload = false;
-  /** The scripts of the hub show no marker. */
+  /** Whether the scripts of the hub show no marker. */
   hidesMarker = false;
-  /** What `prepare-config` said at the start of the pod. */
+  /** The verdict of `prepare-config` at the start of the pod. */
   verdict: string | undefined;
-  /** The tasks by which the operator has read texts besides those of the resource. */
+  /** The tasks by which the operator has read texts other than those of the resource. */
   readonly readTexts: string[] = [];
-  /** The resource in the cluster; undefined: the one that is reconciled. */
+  /** The resource in the cluster; undefined when it is the reconciled one. */
   latest: HubConfiguration | undefined;
-  /** The hub does not finish its start. */
+  /** Whether the hub never finishes its start. */
   hangs = false;
   /** The field `autoRestart` of the HubSecrets. */
   autoRestart = true;
-  /** The Hub has not copied a new decision to the pod template yet, as within the debounce. */
+  /** Whether the Hub has not copied a new decision to the pod template yet, as during the debounce. */
   holdsRollouts = false;
   private status: HubConfiguration['status'];
   private secretsYaml: string | undefined;
@@ -132,12 +136,12 @@ export class FakeHub {
 
   constructor(readonly clock: ManualClock) {}
 
-  /** The operator is killed at the `count`th change from now on: a write to the cluster, or a call of the hub. */
+  /** Kills the operator at the `count`th change from now on: a write to the cluster, or a call of the hub. */
   killAfter(count: number): void {
     this.killAt = this.steps + count;
   }
 
-  /** The status of the resource, as the last reconcile left it. */
+  /** Sets the status of the resource to that of the last reconcile. */
   setStatus(status: HubConfiguration['status']): void {
     this.status = status;
   }
@@ -147,7 +151,7 @@ export class FakeHub {
     this.secretsYaml = writeSecretsYaml(new Map(Object.entries(values)), 'salt').text;
   }
 
-  /** `Hub.spec.delivery` is `File`. */
+  /** Whether `Hub.spec.delivery` is `File`. */
   readsDelivery = false;
 
   desired(configuration: string, strategy: ReloadStrategy = 'auto', files: Files = {}): DesiredContent {
@@ -168,13 +172,13 @@ export class FakeHub {
     };
   }
 
-  /** The secrets that the pod was started for stay with `autoRestart: false`. */
+  /** Returns the secrets for which a pod is started; with `autoRestart: false` they stay. */
   private restartSecrets(present: string | undefined): string | undefined {
     const annotations = this.configMaps.get('villa-configuration')?.metadata.annotations;
     return this.autoRestart ? present : (annotations?.[operatorAnnotations.restartSecretsHash] ?? present);
   }
 
-  /** The first start, with this content. */
+  /** Starts the hub for the first time, with this content. */
   begin({ content }: DesiredContent): void {
     const { configuration: hash, secrets } = content.marker;
     this.write('villa-configuration', {
@@ -189,7 +193,7 @@ export class FakeHub {
     this.events.length = 0;
   }
 
-  /** A new process of the operator. */
+  /** Starts a new process of the operator. */
   operator(): Operator {
     const given = this.services();
     const records = new ConfigurationRecords(given);
@@ -213,7 +217,10 @@ export class FakeHub {
     };
   }
 
-  /** Reconciles until the hub has the content or the operator has given up; killed processes are followed by new ones. */
+  /**
+   * Reconciles until the hub has the content or the operator has given up. A killed process is followed by a
+   * new one.
+   */
   async settle(desired: DesiredContent, first = this.operator()): Promise<string> {
     let online = first;
     for (let round = 0; round < 60; round++) {
@@ -232,7 +239,7 @@ export class FakeHub {
     throw new Error('it does not settle');
   }
 
-  /** Reconciles this often, a second apart, regardless of the outcomes. The last one is returned. */
+  /** Reconciles this many times, a second apart, regardless of the outcomes. Returns the last outcome. */
   async reconcile(desired: DesiredContent, times: number, first = this.operator()): Promise<Outcome> {
     let operator = first;
     let outcome: Outcome | undefined;
@@ -251,7 +258,7 @@ export class FakeHub {
     return outcome!;
   }
 
-  /** A suspended Hub keeps its conditions. */
+  /** Suspends the Hub, which keeps its conditions. */
   suspend(): void {
     const { status, spec } = this.hub;
     const suspended = { type: 'Suspended', status: 'True', reason: 'Suspended', message: '' };
@@ -259,13 +266,15 @@ export class FakeHub {
     this.hub = aHub({ spec: { ...spec, suspend: true }, status: { ...status, conditions } as never });
   }
 
-  /** The Hub has this mistake in its spec, for which it changes no pod template; undefined: it is corrected. */
+  /**
+   * Sets the mistake in the Hub's spec because of which it changes no pod template; undefined corrects it.
+   */
   setMistake(message: string | undefined): void {
     this.setProblem(message === undefined ? undefined : { reason: 'InvalidSpec', message });
     this.holdsRollouts = message !== undefined;
   }
 
-  /** The Hub reports it, and goes on. */
+  /** Sets a problem that the Hub reports while it continues. */
   setProblem(problem: { readonly reason: string; readonly message: string } | undefined): void {
     this.mistake = problem;
     this.setCondition(this.isRecovery ? 'RecoveryMode' : 'HubRunning');
@@ -344,8 +353,8 @@ export class FakeHub {
   }
 
   /**
-   * The Hub copies the restart hash to the pod template; a new one is a new pod, which reads the files that are mounted
-   * then.
+   * Copies the restart hash to the pod template, as the Hub does. A new hash causes a new pod, which reads
+   * the files that are mounted then.
    */
   private followRestart(): void {
     if (this.holdsRollouts) return;
@@ -360,7 +369,7 @@ export class FakeHub {
     this.restart();
   }
 
-  /** The hub logs an error about its configuration. */
+  /** Adds an error about the configuration to the hub's log. */
   log(text: string | null, name = 'homeassistant.config'): void {
     if (text === null) return;
     const former = this.logged.get(name);
@@ -375,7 +384,7 @@ export class FakeHub {
     });
   }
 
-  /** The pod is replaced: `prepare-config` sees the files that are mounted then. */
+  /** Replaces the pod: `prepare-config` sees the files that are mounted then. */
   restart(): void {
     this.pods += 1;
     this.restarts = -1;
@@ -387,7 +396,7 @@ export class FakeHub {
     this.restartProcess();
   }
 
-  /** The hub restarts in its pod. */
+  /** Restarts the hub in its pod. */
   restartProcess(): void {
     this.start += 1;
     this.restarts += 1;
@@ -407,7 +416,10 @@ export class FakeHub {
     return !this.isRecovery && !this.isCrashing && !this.hangs;
   }
 
-  /** As the Hub reports them: the recovery mode comes before the mistake, which is in `Stalled` alone then. */
+  /**
+   * Sets the conditions as the Hub reports them: the recovery mode takes precedence over the mistake, which
+   * then is only in `Stalled`.
+   */
   private setCondition(reason: string): void {
     const { mistake } = this;
     const rest = { message: mistake?.message ?? '', lastTransitionTime: this.notReadySince };
@@ -542,7 +554,7 @@ export class FakeHub {
     });
   }
 
-  /** A ConfigMap as the operator caches it. */
+  /** Returns a ConfigMap as the operator caches it. */
   private cached(name: string): ConfigMap | undefined {
     const present = this.configMaps.get(name);
     const options = {

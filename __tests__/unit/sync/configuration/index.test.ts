@@ -17,13 +17,13 @@ interface Cluster {
   readonly spec?: Partial<HubConfiguration['spec']>;
   readonly hub?: Hub | undefined;
   readonly hubSecrets?: HubSecrets;
-  /** By name; `villa-secrets` is the hub's `secrets.yaml`. */
+  /** Values of Secrets by name. `villa-secrets` is the hub's `secrets.yaml`. */
   readonly secrets?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Annotations of the ConfigMap that exists. */
   readonly published?: Readonly<Record<string, string>>;
-  /** By name. */
+  /** ConfigMaps of the operator by name. */
   readonly configMaps?: Readonly<Record<string, object>>;
-  /** ConfigMaps of people by name. */
+  /** ConfigMaps of users by name. */
   readonly named?: Readonly<Record<string, { readonly data: object; readonly labels?: object }>>;
   /** The kind of the owner of `villa-secrets`. */
   readonly secretsOf?: string;
@@ -152,7 +152,7 @@ describe('spec.filesFrom', () => {
     });
   });
 
-  test('a ConfigMap that the operator writes itself is refused: each change would make the next one', async () => {
+  test('a ConfigMap that the operator itself writes is refused: each change would cause the next one', async () => {
     const labels = { [`${GROUP}/owner`]: 'HubConfiguration.villa' };
     const items = [{ key: 'configuration.yaml', path: 'own.yaml' }];
     const { applied, outcome } = await sync({
@@ -169,7 +169,7 @@ describe('spec.filesFrom', () => {
     });
   });
 
-  test('a key that is no file holds the configuration back', async () => {
+  test('a key that is not a file blocks the configuration', async () => {
     const { applied, outcome } = await sync({
       spec: { filesFrom },
       named: { rooms: { data: { 'a.sh': '' } } },
@@ -185,13 +185,13 @@ describe('spec.filesFrom', () => {
       'spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 1, column 13: the files include',
     ],
     ['a: !secret b\n', 'b (spec.filesFrom[0], key hall.yaml of the ConfigMap rooms, line 1, column 12)'],
-  ])('a mistake in %j names the ConfigMap and its key', async (text, words) => {
+  ])('a mistake in %j is reported with the ConfigMap and its key', async (text, words) => {
     const spec = { filesFrom, configuration: 'a: !include hall.yaml\n' };
     const { outcome } = await sync({ spec, named: { rooms: { data: { 'hall.yaml': text } } } });
     expect((outcome as { message: string }).message).toContain(words);
   });
 
-  test('a ConfigMap that many entries name is read once, and a text of it parsed once', async () => {
+  test('a ConfigMap that many entries use is read once, and a text of it parsed once', async () => {
     const many = Array.from({ length: 32 }, (_, index) => ({
       configMapRef: { name: 'rooms' },
       folder: `packages/${index}`,
@@ -221,7 +221,7 @@ describe('spec.filesFrom', () => {
 });
 
 describe('configurationModule', () => {
-  test('a HubSecrets that comes while the texts are read is in the marker', async () => {
+  test('a HubSecrets that appears while the texts are read is in the marker', async () => {
     const lateSecrets = { 'villa-secrets': { 'secrets.yaml': secretsYaml({ login: 'x' }).text } };
     const cluster = { spec: { configuration: 'a: !secret login\n' }, hubSecrets: hubSecrets(), lateSecrets };
     const { text } = await sync(cluster);
@@ -250,7 +250,7 @@ describe('configurationModule', () => {
       'a HubSecrets without the key',
       { 'villa-secrets': { 'secrets.yaml': secretsYaml({ other: 'x' }).text } },
     ],
-  ])('%s: a secret that is used holds the configuration back', async (_, secrets) => {
+  ])('%s: a missing secret that is used blocks the configuration', async (_, secrets) => {
     const { outcome, applied } = await sync({ spec: { configuration: 'a:\n  b: !secret login\n' }, secrets });
     expect(applied).toEqual([]);
     expect(outcome).toMatchObject({
@@ -269,7 +269,7 @@ describe('configurationModule', () => {
       writeSecretsYaml(new Map(), 'salt', new Map([['login', 'x']])).text,
       hubSecrets(),
     ],
-  ])('a HubSecrets that %s holds the configuration back', async (_, text, writer) => {
+  ])('a HubSecrets that %s blocks the configuration', async (_, text, writer) => {
     const { applied, outcome } = await sync({
       spec: { configuration: 'a: !secret login\n' },
       secrets: { 'villa-secrets': { 'secrets.yaml': text } },
@@ -299,7 +299,7 @@ describe('configurationModule', () => {
 
     test('stay as they are with autoRestart: false', async () => {
       expect(await restart({ published, hubSecrets: hubSecrets({ autoRestart: false }) })).toBe('sha256:s');
-      // The first ones are those that the hub starts with.
+      // The first secrets are those with which the hub starts.
       expect(await restart({ hubSecrets: hubSecrets({ autoRestart: false }) })).toBe(hash);
     });
 
@@ -313,7 +313,7 @@ describe('configurationModule', () => {
     const spec = { recorder: { databaseSecretRef: { name: 'db', key: 'database_url' } } };
     const db = { db: { database_url: url } };
 
-    test('the URL gets to the hub by its secrets, and not by the ConfigMap', async () => {
+    test('the URL reaches the hub through its secrets, and not through the ConfigMap', async () => {
       const { applied, text, secretsYaml: written } = await sync({ spec, secrets: db });
       expect(applied).toEqual(['Secret villa-secrets', 'ConfigMap villa-configuration']);
       expect(text).toContain('recorder: {db_url: !secret hub_operator_recorder}');
@@ -329,7 +329,7 @@ describe('configurationModule', () => {
         'the Secret db in spec.recorder.databaseSecretRef: it does not exist',
       ],
       ['its key', { db: {} }, 'KeyNotFound', 'the key database_url of the Secret db'],
-    ])('%s may be missing, which holds the configuration back', async (_, secrets, reason, message) => {
+    ])('%s may be missing, which blocks the configuration', async (_, secrets, reason, message) => {
       const { applied, outcome } = await sync({ spec, secrets });
       expect(applied).toEqual([]);
       expect(outcome).toMatchObject({ type: 'Waiting', reason, message: expect.stringContaining(message) });
@@ -350,7 +350,7 @@ describe('configurationModule', () => {
       expect(later.requeued).toEqual([]);
     });
 
-    test('a broken configuration takes no URL away', async () => {
+    test('a broken configuration removes no URL', async () => {
       const before = secretsYaml({ hub_operator_recorder: url }).text;
       const secrets = { 'villa-secrets': { 'secrets.yaml': before } };
       const { applied, outcome } = await sync({ spec: { configuration: 'a: [' }, secrets });
@@ -358,7 +358,7 @@ describe('configurationModule', () => {
       expect(outcome.reason).toBe('InvalidConfiguration');
     });
 
-    test('a URL that the published configuration uses stays until another one is', async () => {
+    test('a URL that the published configuration uses stays until another one is published', async () => {
       const before = secretsYaml({ hub_operator_recorder: url }).text;
       const configMaps = {
         'villa-configuration': {
@@ -373,7 +373,7 @@ describe('configurationModule', () => {
       expect(after).toContain('"hub_operator_kept": "hub_operator_recorder"');
     });
 
-    test('a URL that is asked for no more leaves the secrets', async () => {
+    test('a URL that is no longer needed is removed from the secrets', async () => {
       const before = secretsYaml({ hub_operator_recorder: url }).text;
       const { secretsYaml: after } = await sync({ secrets: { 'villa-secrets': { 'secrets.yaml': before } } });
       expect(after).not.toContain('hunter22');
@@ -393,12 +393,12 @@ describe('configurationModule', () => {
         return { 'villa-configuration-accepted': { metadata: {}, data: { '.loaded': loaded } } };
       };
 
-      test('is forgotten once the hub has loaded the one of now', async () => {
+      test('is forgotten when the hub has loaded the current one', async () => {
         const loaded = { spec, secrets, secretsOf: 'HubConfiguration', configMaps: accepted(present.hash) };
         expect(await sync(loaded)).toMatchObject({ former: [], secretsYaml: present.text });
       });
 
-      test('stays to be masked until then', async () => {
+      test('stays masked until then', async () => {
         const before = {
           spec,
           secrets,
@@ -414,7 +414,7 @@ describe('configurationModule', () => {
       });
     });
 
-    test('a database besides is reported once for each version of the spec', async () => {
+    test('an additional database is reported once for each version of the spec', async () => {
       const both = { recorder: { ...spec.recorder, database: 'sqlite://' } };
       const { outcome, text } = await sync({ spec: both, secrets: db, hub: aHub() });
       expect(outcome.events).toEqual([

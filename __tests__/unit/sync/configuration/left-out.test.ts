@@ -22,7 +22,7 @@ test.each([
   ['HOME_NAME', /configuration\.yaml, line 8: !env_var HOME_NAME names a variable .* spec\.podTemplate/],
   ['OTHER_NAME', /^The hub rejects the configuration: OTHER_NAME$/],
   ['HOME_NAME is', /^The hub rejects the configuration: HOME_NAME is$/],
-])('the words %j of the hub are explained where they are a variable of the text', async (words, message) => {
+])('the hub’s message %j is explained where it is about a variable of the text', async (words, message) => {
   const { hub, operator } = await started();
   hub.leavesOut = (text) => (text.includes('HOME_NAME') ? words : null);
   const other = '  # !env_var HOME_NAME\n  country: !env_var HOME_NAME_OF_COUNTRY DE\n';
@@ -32,7 +32,7 @@ test.each([
 });
 
 describe('an item that the hub leaves out', () => {
-  test('is a rejection although the check says nothing, and what ran runs', async () => {
+  test('is a rejection although the check reports nothing, and the former content stays in use', async () => {
     const { hub, operator } = await started();
     hub.leavesOut = logsTypo;
     expect(await hub.settle(hub.desired(TYPO), operator)).toBe('CheckFailed');
@@ -42,14 +42,14 @@ describe('an item that the hub leaves out', () => {
     expect(hub.events).not.toContain('template/reload');
   });
 
-  test('is none of this configuration in a file that the API of the hub writes', async () => {
+  test('does not belong to this configuration in a file that the API of the hub writes', async () => {
     const { hub, operator } = await started();
     hub.leavesOut = () =>
       "Invalid config for 'automation' at automations.yaml, line 3: 'nam' is an invalid option";
     expect(await hub.settle(hub.desired(`${BASE}input_boolean:\n`), operator)).toBe('ConfigurationLoaded');
   });
 
-  test('is one of this configuration in a file of a folder that has the name of a file of the API', async () => {
+  test('belongs to this configuration in a file of a folder that has the name of a file of the API', async () => {
     const name = 'rooms/automations.yaml';
     const hub = new FakeHub(new ManualClock());
     const desired = (text: string) => hub.desired(`template: !include ${name}\n`, 'auto', { [name]: text });
@@ -59,7 +59,7 @@ describe('an item that the hub leaves out', () => {
     expect(await hub.settle(desired('- sensor: [{nam: good}]\n'))).toBe('CheckFailed');
   });
 
-  test('is none of this configuration when the hub’s own file and a delivered one have the same id', async () => {
+  test('does not belong to this configuration when the hub’s own file and a delivered one have the same id', async () => {
     const { hub, operator } = await started();
     const log = (id: string) =>
       `Platform automation does not generate unique IDs. ID ${id} already exists - ignoring automation.x`;
@@ -77,14 +77,18 @@ describe('an item that the hub leaves out', () => {
     ['as files: a script, by its key', true, 'script own:\n  twin: {sequence: []}\n'],
     ['as files: an id of several lines', true, 'automation own:\n  - id: >-\n      twin\n    alias: one\n'],
     ['as files: an id that is a secret', true, 'automation own:\n  - id: !secret twin\n'],
-  ])('is one that has the id of another, with definitions delivered %s', async (_, readsDelivery, item) => {
-    const { hub, operator } = await started();
-    hub.setSecrets({ twin: 'twin' });
-    hub.readsDelivery = readsDelivery;
-    const problem = 'Platform automation does not generate unique IDs. ID twin already exists - ignoring it';
-    hub.leavesOut = (text) => (text.includes('own:') ? problem : null);
-    expect(await hub.settle(hub.desired(`${BASE}${item}`), operator)).toBe('CheckFailed');
-  });
+  ])(
+    'belongs to it when it has the id of another, with definitions delivered %s',
+    async (_, readsDelivery, item) => {
+      const { hub, operator } = await started();
+      hub.setSecrets({ twin: 'twin' });
+      hub.readsDelivery = readsDelivery;
+      const problem =
+        'Platform automation does not generate unique IDs. ID twin already exists - ignoring it';
+      hub.leavesOut = (text) => (text.includes('own:') ? problem : null);
+      expect(await hub.settle(hub.desired(`${BASE}${item}`), operator)).toBe('CheckFailed');
+    },
+  );
 
   test('at a start is named with its line, and not as a section that could not be set up', async () => {
     const hub = new FakeHub(new ManualClock());
@@ -117,9 +121,9 @@ describe('an item that the hub leaves out', () => {
     expect(hub.text).toContain('name: good');
   });
 
-  test('of the former content as well is no problem of the change', async () => {
+  test('which the former content also had is no problem of the change', async () => {
     const { hub, operator } = await started();
-    // A device has gone since.
+    // A device has disappeared since.
     hub.leavesOut = () => "Invalid config for 'template' at configuration.yaml, line 1: Unknown device";
     const changed = hub.desired(BASE.replace('{{ 1 }}', '{{ 2 }}'));
     expect(await hub.settle(changed, operator)).toBe('CheckFailed');
@@ -129,7 +133,7 @@ describe('an item that the hub leaves out', () => {
     });
   });
 
-  test('at a start is no Ready', async () => {
+  test('at a start is not Ready', async () => {
     const { hub, operator } = await started();
     hub.leavesOut = () => PROBLEM; // another version of the hub
     hub.restart();
@@ -143,19 +147,19 @@ describe('an item that the hub leaves out', () => {
 describe('verdicts of a start', () => {
   const WARNING = "Integration error: my_custom - Integration 'my_custom' not found.";
 
-  test('a warning goes with its cause at the next start', async () => {
+  test('a warning disappears with its cause at the next start', async () => {
     const hub = new FakeHub(new ManualClock());
     hub.warn = () => WARNING;
     const custom = hub.desired('my_custom:\n  a: 1\n');
     hub.begin(custom);
     const operator = hub.operator();
     expect(await hub.settle(custom, operator)).toBe('CheckFailed');
-    hub.warn = () => null; // a HubCommunityRepository has installed it
+    hub.warn = () => null; // a HubCommunityRepository has installed the integration
     hub.restart();
     expect(await hub.settle(custom, operator)).toBe('ConfigurationLoaded');
   });
 
-  test('a warning goes when a person asks for a full reconcile', async () => {
+  test('a warning disappears when a user requests a full reconcile', async () => {
     const { hub, operator } = await started();
     hub.warn = () => WARNING;
     hub.restart();
@@ -165,7 +169,7 @@ describe('verdicts of a start', () => {
     expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
   });
 
-  test('a new version that leaves a section out is no Ready, and refuses no edit of another section', async () => {
+  test('a new version that leaves a section out is not Ready, and refuses no edit of another section', async () => {
     const { hub, operator } = await started();
     hub.warn = () => WARNING;
     hub.restart();
@@ -176,7 +180,7 @@ describe('verdicts of a start', () => {
   });
 
   test.each([['the same process'], ['another process']])(
-    'what one start rejected is tried in the next one, by %s',
+    'a content that one start rejected is tried in the next one, by %s',
     async (which) => {
       const { hub, operator } = await started();
       hub.check = (text) => (text.includes('nam:') ? 'not known to 2026.10' : null);

@@ -35,7 +35,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('second');
   });
 
-  test('parses no file once more for the settings of the web server, but those of a content that it goes back to', async () => {
+  test('parses no file again for the settings of the web server, except those of a restored content', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(HOT))).toBe('ConfigurationLoaded');
     expect(hub.readTexts).toEqual([]);
@@ -43,7 +43,7 @@ describe('ConfigurationReconciler', () => {
     expect(new Set(hub.readTexts)).toEqual(new Set(['readHttpSection']));
   });
 
-  test('loads an edit without a wait of its own, once the hub has the files', async () => {
+  test('loads an edit without a delay of its own, as soon as the hub has the files', async () => {
     const hub = await started();
     const operator = hub.operator();
     const began = hub.clock.monotonic();
@@ -59,7 +59,7 @@ describe('ConfigurationReconciler', () => {
     const base = hub.desired(BASE);
     const online = hub.operator();
     for (let minute = 0; minute < 60; minute++) {
-      // The configuration asks for no reconcile of its own, so more often than it would be.
+      // The configuration requests no reconcile of its own, so this is more often than in reality.
       for (let count = 0; count < 3; count++) {
         const outcome = await online.sync(base);
         expect(outcome).toMatchObject({ type: 'Ready', reason: 'ConfigurationLoaded' });
@@ -74,14 +74,14 @@ describe('ConfigurationReconciler', () => {
     const text = `${BASE}input_boolean a: !include_dir_named numbers\ninput_boolean b: !include_dir_named themes\n`;
     const none = { missing: [], empty: [], present: [], unnamed: 0 };
 
-    /** The report of the start of the pod. */
+    /** Sets the report of the pod's start. */
     function found(hub: FakeHub, folders: object, configuration = text): void {
       const { marker } = hub.desired(configuration).content;
       const report = JSON.parse(prepareMessage('loaded', marker)) as object;
       hub.verdict = JSON.stringify({ ...report, folders: { ...none, ...folders } });
     }
 
-    test('are looked for by the start of a pod, and are NotLoaded with their places while they are missing', async () => {
+    test('are searched for by the start of a pod, and are NotLoaded with their places while they are missing', async () => {
       const hub = await started();
       found(hub, {}, BASE);
       await hub.reconcile(hub.desired(text), 3);
@@ -107,7 +107,7 @@ describe('ConfigurationReconciler', () => {
       });
     });
 
-    test('do not restart a hub whose pod was started by an earlier version, or has no room for all', async () => {
+    test('do not restart a hub whose pod was started by an earlier version, or whose report has no room for all', async () => {
       const hub = await started();
       expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
       found(hub, { unnamed: 1 }, BASE);
@@ -115,7 +115,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.events).not.toContain('restart');
     });
 
-    test('are loaded with hot-reload, which says that only another pod shows them', async () => {
+    test('are loaded with hot-reload, which reports that only another pod shows them', async () => {
       const hub = await started();
       found(hub, { present: ['themes'] }, BASE);
       expect(await hub.reconcile(hub.desired(text, 'hot-reload'), 4)).toMatchObject({
@@ -127,7 +127,7 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('an included file that the pod has made is CheckFailed until a person has written it', async () => {
+  test('an included file that the pod has created is CheckFailed until a user has written it', async () => {
     const hub = await started();
     const text = `${BASE}sensor: !include sensrs.yaml\n`;
     const created = (...names: readonly string[]) => {
@@ -146,7 +146,7 @@ describe('ConfigurationReconciler', () => {
     expect(await hub.settle(hub.desired(text))).toBe('ConfigurationLoaded');
   });
 
-  test('an included file that the hub cannot read is named with its place and the way out, before the words of the hub', async () => {
+  test('an included file that the hub cannot read is named with its place and the remedy, before the hub’s message', async () => {
     const hub = await started();
     const words =
       'in "/config/configuration.yaml", line 3, column 9: Unable to read file /config/sensrs.yaml';
@@ -157,7 +157,7 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('what the hub leaves out without a word is in the message of Ready', async () => {
+  test('parts that the hub silently leaves out are in the message of Ready', async () => {
     const hub = await started();
     const desired = hub.desired(`${BASE}sensor: !include_dir_named sensors\n`);
     const remarks = Array.from({ length: 7 }, (_, index) => `Remark ${index}.`);
@@ -169,14 +169,14 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('restarts for a section without a service, once it was checked', async () => {
+  test('restarts for a section without a service, after it was checked', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(RESTART))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     expect(hub.loaded.get('counter')).toContain('visits');
   });
 
-  test('puts the accepted content back when the check rejects a change', async () => {
+  test('restores the accepted content when the check rejects a change', async () => {
     const hub = await started();
     const before = hub.text;
     expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
@@ -185,7 +185,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events).not.toContain('input_boolean/reload');
   });
 
-  test('goes back to a content that waits for a restart, and the restart is not forgotten', async () => {
+  test('restores a content that waits for a restart, and the restart is not forgotten', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
     expect(await hub.settle(hub.desired(BROKEN, 'hot-reload'))).toBe('CheckFailed');
@@ -194,7 +194,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('counter')).toContain('visits');
   });
 
-  test('under hot-reload a reload of what is reverted comes also after a partial one', async () => {
+  test('under hot-reload reverted sections are reloaded also after a partial reload', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(`${HOT}counter:\n  visits:\n`, 'hot-reload'))).toBe('RestartPending');
     expect(hub.loaded.get('input_boolean')).toContain('second');
@@ -202,9 +202,9 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
-  test('a crash after the reload is remembered by a change back', async () => {
+  test('a change back takes a crash after the reload into account', async () => {
     const hub = await started();
-    // Content, refresh, marker, the reload, and then the result is lost.
+    // Content, refresh, marker and reload are done, and then the result is lost.
     hub.killAfter(5);
     await hub.untilKilled(hub.desired(HOT));
     expect(hub.loaded.get('input_boolean')).toContain('second');
@@ -212,7 +212,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('first');
   });
 
-  test('a rejection is not tried again by the next process, but in the next start of the hub', async () => {
+  test('a rejection is not retried by the next process, but in the next start of the hub', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(BROKEN))).toBe('CheckFailed');
     const { configuration: configHash } = hub.desired(BROKEN).content.marker;
@@ -230,7 +230,7 @@ describe('ConfigurationReconciler', () => {
     const template = `${BASE}template:\n  - sensor: []\n`;
     expect(await hub.settle(hub.desired(template))).toBe('ConfigurationLoaded');
     expect(hub.events).not.toContain('restart');
-    // A section that goes has no reload, and the hash of this content is that of the first start.
+    // A removed section has no reload, and the hash of this content is that of the first start.
     expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.events.filter((event) => event === 'delete pod')).toHaveLength(1);
     expect(hub.loaded.get('template')).not.toContain('sensor');
@@ -247,7 +247,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.loaded.get('input_boolean')).toContain('switches.yaml');
   });
 
-  test('restarts for what is pending when the strategy allows it', async () => {
+  test('restarts for pending sections when the strategy allows it', async () => {
     const hub = await started();
     expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
     expect(await hub.settle(hub.desired(RESTART, 'auto'))).toBe('ConfigurationLoaded');
@@ -255,7 +255,7 @@ describe('ConfigurationReconciler', () => {
   });
 
   describe('a restart that is decided and has not begun', () => {
-    /** `RESTART` within its debounce. */
+    /** `RESTART` is decided and still in its debounce. */
     async function decided() {
       const hub = await started();
       hub.holdsRollouts = true;
@@ -272,7 +272,7 @@ describe('ConfigurationReconciler', () => {
       return hub.events.includes('restart');
     };
 
-    test('is said to wait while the Hub has a mistake, and begins once that is corrected', async () => {
+    test('is reported as waiting while the Hub has a mistake, and begins when that is corrected', async () => {
       const hub = await started();
       hub.setMistake('spec.podTemplate is wrong.');
       const operator = hub.operator();
@@ -280,14 +280,14 @@ describe('ConfigurationReconciler', () => {
         'The hub is to be restarted to load counter. The restart has not begun: the Hub villa reports InvalidSpec. Correct what its conditions name.';
       const waits = { type: 'Waiting', reason: 'RestartPending', message };
       expect(await hub.reconcile(hub.desired(RESTART), 5, operator)).toMatchObject(waits);
-      // By another process as well.
+      // Another process reports it too.
       expect(await hub.reconcile(hub.desired(RESTART), 5)).toMatchObject(waits);
       hub.setMistake(undefined);
       expect(await restartsLater(hub, hub.desired(RESTART))).toBe(true);
       expect(await hub.settle(hub.desired(RESTART), operator)).toBe('ConfigurationLoaded');
     });
 
-    test('for a new file is not written while the Hub has a mistake, since a hub that restarts by itself could not read it', async () => {
+    test('for a new file is not written while the Hub has a mistake, since a hub that restarts itself could not read it', async () => {
       const hub = await started();
       hub.setMistake('spec.podTemplate is wrong.');
       const desired = hub.desired('input_boolean: !include switches.yaml\n', 'auto', {
@@ -297,7 +297,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.events).not.toContain('write villa-configuration');
     });
 
-    test('is said to be in progress beside a problem of the Hub that does not hold it back', async () => {
+    test('is reported as in progress beside a problem of the Hub that does not block it', async () => {
       const hub = await started();
       hub.holdsRollouts = true;
       hub.setProblem({ reason: 'TokenRejected', message: 'The hub rejected the token.' });
@@ -313,14 +313,17 @@ describe('ConfigurationReconciler', () => {
       expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
     });
 
-    test.each([1, 2, 3, 4, 5, 6, 7])('so also by a process that is killed at change %i', async (step) => {
-      const { hub, operator } = await decided();
-      hub.killAfter(step);
-      expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
-      expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
-    });
+    test.each([1, 2, 3, 4, 5, 6, 7])(
+      'is withdrawn also by a process that is killed at change %i',
+      async (step) => {
+        const { hub, operator } = await decided();
+        hub.killAfter(step);
+        expect(await hub.settle(hub.desired(BASE), operator)).toBe('ConfigurationLoaded');
+        expect(await restartsLater(hub, hub.desired(BASE))).toBe(false);
+      },
+    );
 
-    test('is withdrawn when a new file is taken back, which a hub that runs has never seen', async () => {
+    test('is withdrawn when a new file is taken back, which a running hub has never seen', async () => {
       const hub = await started();
       hub.holdsRollouts = true;
       const files = { 'switches.yaml': 'second:\n' };
@@ -348,7 +351,7 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('a restart by a person loads what is pending, and is reported as a restart', async () => {
+  test('a restart by a user loads pending sections, and is reported as a restart', async () => {
     const hub = await started();
     const operator = hub.operator();
     expect(await hub.settle(hub.desired(RESTART, 'hot-reload'), operator)).toBe('RestartPending');
@@ -384,7 +387,7 @@ describe('ConfigurationReconciler', () => {
     expect(hub.events).toEqual(['write villa-configuration']);
   });
 
-  describe('under hot-reload, what is written while the hub is away', () => {
+  describe('under hot-reload, a content that is written while the hub is down', () => {
     /** The hub hangs, and the user asks not to wait for it. */
     async function writtenAway(text: string, files: Files = {}) {
       const hub = await started();
@@ -395,7 +398,7 @@ describe('ConfigurationReconciler', () => {
       return { hub, desired, outcome };
     }
 
-    test('is loaded by a pod that starts with it, which is seen', async () => {
+    test('is loaded by a pod that starts with it, which is observed', async () => {
       const { hub, desired } = await writtenAway(RESTART);
       hub.restart();
       expect(await hub.settle(desired)).toBe('ConfigurationLoaded');
@@ -410,7 +413,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.reported).toMatchObject({ changedSections: ['counter'] });
     });
 
-    test('is what the next change is compared with, once a pod has started with it', async () => {
+    test('is compared with the next change, after a pod has started with it', async () => {
       const { hub } = await writtenAway(RESTART);
       hub.restart();
       const next = hub.desired(RESTART.replace('first:', 'second:'), 'hot-reload');
@@ -419,7 +422,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.events.filter((event) => event === 'restart')).toHaveLength(1);
     });
 
-    test('is not a new file, which a hub that restarts by itself could not read', async () => {
+    test('is not a new file, which a hub that restarts itself could not read', async () => {
       const files = { 'switches.yaml': 'second:\n' };
       const { hub, desired, outcome } = await writtenAway('input_boolean: !include switches.yaml\n', files);
       expect(outcome).toMatchObject({
@@ -440,7 +443,7 @@ describe('ConfigurationReconciler', () => {
       return hub;
     };
 
-    test('is left to a person, who is told how to replace it', async () => {
+    test('is left to a user, who is told how to replace it', async () => {
       const hub = await fellBack();
       const desired = hub.desired(HOT, 'hot-reload');
       expect(await hub.reconcile(desired, 20)).toMatchObject({
@@ -478,7 +481,7 @@ describe('ConfigurationReconciler', () => {
     const NEW = 'input_boolean: !include switches.yaml\n';
     const files = { 'switches.yaml': 'second:\n' };
 
-    test('says what is true: no restart loads it', async () => {
+    test('is correct: no restart loads it', async () => {
       const hub = await started();
       const operator = hub.operator();
       const desired = hub.desired(NEW, 'hot-reload', files);
@@ -492,7 +495,7 @@ describe('ConfigurationReconciler', () => {
       expect(hub.text).toContain('first');
     });
 
-    test('and about one that is too large for one ConfigMap names no file of the operator', async () => {
+    test('names no file of the operator for a content that is too large for one ConfigMap', async () => {
       const named = (bytes: number) => ({
         'switches.yaml': '#'.repeat(bytes),
         'more.yaml': '#'.repeat(bytes),
@@ -514,7 +517,7 @@ describe('ConfigurationReconciler', () => {
       ['auto', NEW, 'auto', files],
       ['the text in spec.configuration', HOT, 'hot-reload', {}],
       ['hot-reload again, once the file is there', NEW.concat('# a comment\n'), 'hot-reload', files],
-    ])('names ways out that are: %s', async (way, text, strategy, given) => {
+    ])('names remedies that exist: %s', async (way, text, strategy, given) => {
       const hub = await started();
       expect(await hub.settle(hub.desired(NEW, 'hot-reload', files))).toBe('RestartPending');
       if (way.includes('again'))
@@ -522,7 +525,7 @@ describe('ConfigurationReconciler', () => {
       expect(await hub.settle(hub.desired(text, strategy, given))).toBe('ConfigurationLoaded');
     });
 
-    test('as is the text in a file that exists', async () => {
+    test('is correct for the text in an existing file too', async () => {
       const hub = new FakeHub(new ManualClock());
       const text = 'input_boolean: !include present.yaml\n';
       const base = hub.desired(text, 'hot-reload', { 'present.yaml': 'first:\n' });
@@ -535,7 +538,7 @@ describe('ConfigurationReconciler', () => {
     });
   });
 
-  test('what the configuration has itself is named, and told to the resources of the hub', async () => {
+  test('definitions in the configuration itself are named, and reported to the resources of the hub', async () => {
     const hub = await started();
     const ids = Array.from({ length: 12 }, (_, index) => `a${String(index).padStart(2, '0')}`);
     const own = `${BASE}automation own: [${ids.map((id) => `{id: ${id}}`).join(', ')}]\nscript own: {night: }\n`;
@@ -555,7 +558,7 @@ describe('ConfigurationReconciler', () => {
     );
   });
 
-  test('what it has itself is told by an operator that finds a record of one that did not know it, or a changed one', async () => {
+  test('its own definitions are reported by an operator that finds a record of one that did not know them, or a changed one', async () => {
     const hub = await started();
     const own = hub.desired(`${BASE}automation own: [{id: a}]\n`);
     expect(await hub.settle(own)).toBe('ConfigurationLoaded');
@@ -577,7 +580,7 @@ describe('ConfigurationReconciler', () => {
     }
   });
 
-  test('what a content has itself, and its folders, are known of one that a pod has begun with before any process has seen it', async () => {
+  test('the own definitions and the folders of a content are known even if a pod has begun with it before any process has seen it', async () => {
     const hub = await started();
     const own = `${RESTART}automation own: [{id: a}]\nsensor: !include_dir_list sensors\n`;
     // The decision to restart is written, and the pod comes back without an operator.

@@ -2,7 +2,7 @@ import type { HubConfiguration } from '../../../../operator/kinds';
 
 const GROUP = 'hub-operator.dev';
 
-/** Annotation of the ConfigMap: the restart that is decided. */
+/** Annotation of the ConfigMap with the decided restart. */
 export const RESTART_HASH = `${GROUP}/restart-hash`;
 
 export const villaConfiguration = {

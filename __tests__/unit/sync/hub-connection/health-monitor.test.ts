@@ -48,7 +48,7 @@ beforeEach(() => {
 afterEach(() => monitor.close());
 
 describe('HealthMonitor', () => {
-  test('goes on after an error that it does not know, and logs it', async () => {
+  test('continues after an unknown error, and logs it', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     answer = new TypeError('no such field');
     await clock.advance(INTERVAL);
@@ -136,7 +136,7 @@ describe('HealthMonitor', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  test('watches a Hub that was created again beside the deleted one of its name, until it notices the deletion', async () => {
+  test('watches a recreated Hub beside the deleted one of its name, until it notices the deletion', async () => {
     monitor.watch(hub, client, stateFingerprint(config));
     const again = { ...hub, metadata: { ...hub.metadata, uid: '2' } };
     present = again;

@@ -21,7 +21,7 @@ let ready: 'True' | 'False';
 let message: string;
 let uid: string;
 let hubExists: boolean;
-/** Nothing listens there, unless a test starts a server. */
+/** An address on which nothing listens, unless a test starts a server. */
 let hubUrl: string;
 let server: FakeHub | undefined;
 let hubSpec: Hub['spec'];
@@ -87,7 +87,7 @@ const redact = async (text: string) => {
 };
 
 describe('HubClients', () => {
-  test('masks the present values of the HubSecrets in messages of the hub', async () => {
+  test('mask the current values of the HubSecrets in messages of the hub', async () => {
     expect(await redact('the-token hunter2')).toBe('*** hunter2');
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'wifi: "hunter2"\n']]));
     expect(await redact('the-token hunter2')).toBe('*** ***');
@@ -95,7 +95,7 @@ describe('HubClients', () => {
     expect(await redact('the-token hunter3')).toBe('*** ***');
   });
 
-  test('read of a Hub only what the access depends on: each reconcile of each child asks', async () => {
+  test('read only those parts of a Hub on which the access depends, since each reconcile of each child asks', async () => {
     const storage = Object.defineProperty({}, 'size', {
       enumerable: true,
       get: () => {
@@ -106,12 +106,12 @@ describe('HubClients', () => {
     expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
   });
 
-  test('masks every line of a secrets.yaml that is no YAML', async () => {
+  test('mask every line of a secrets.yaml that is not YAML', async () => {
     secrets.set('villa-secrets', new Map([['secrets.yaml', 'hunter2\n: [']]));
     expect(await redact('hunter2')).toBe('***');
   });
 
-  test('give the client of a hub that runs although its Hub is not Ready, and none of another', async () => {
+  test('return the client of a running hub although its Hub is not Ready, and none of another', async () => {
     ready = 'False';
     expect(await hubs.reach('home', 'villa')).toHaveProperty('client');
     ready = 'True';
@@ -119,7 +119,7 @@ describe('HubClients', () => {
       expect(await hubs.reach('home', 'villa')).toMatchObject({ outcome: { reason: 'HubNotReady' } });
   });
 
-  test('say the same of a hub that is not usable in each step of its start, and requeue after minutes', async () => {
+  test('report the same for a hub that is not usable in each step of its start, and requeue after minutes', async () => {
     ready = 'False';
     const outcomes = [];
     for (phase of ['Pending', 'Failed', 'Unknown']) {
@@ -157,7 +157,7 @@ describe('HubClients', () => {
     expect('client' in contacted && 'client' in reached && contacted.client === reached.client).toBe(true);
   });
 
-  test('close the client of a Hub that is deleted without being reconciled, as one that is suspended', async () => {
+  test('close the client of a Hub that is deleted without being reconciled, such as a suspended one', async () => {
     await hubs.reach('home', 'villa');
     const [client] = hubs.all;
     const close = jest.spyOn(client!, 'close');
@@ -246,7 +246,7 @@ describe('childModule', () => {
       ({ ...childOf('villa'), metadata: { namespace: 'home', name: id, uid: id } }) as Child;
     const removeAll = () => uids.map((id) => module.remove!(resourceOf(id), {} as ReconcileContext));
     const hangs = () => server!.routes.set('GET /manifest.json', () => undefined);
-    /** Milliseconds until all have ended. */
+    /** Returns the milliseconds until all have ended. */
     async function ended(all: readonly Promise<unknown>[]): Promise<number> {
       const began = clock.monotonic();
       let isOver = false;
@@ -265,7 +265,7 @@ describe('childModule', () => {
       hang = true;
     });
 
-    test('all that is deleted at once goes within 5 s, after one question, and all later ones go at once', async () => {
+    test('all objects that are deleted at the same time are released within 5 s, after one question, and all later ones immediately', async () => {
       hangs();
       const all = removeAll();
       expect(await ended(all)).toBeLessThanOrEqual(5_200);
@@ -288,7 +288,7 @@ describe('childModule', () => {
       );
     });
 
-    test('a removal that takes the hub longer than 5 s goes on while it answers, and ends 5 s after its last answer', async () => {
+    test('a removal that takes the hub longer than 5 s continues while the hub answers, and ends 5 s after its last answer', async () => {
       const first = module.remove!(resourceOf('a'), {} as ReconcileContext);
       await ended([first]);
       expect(await first).toMatchObject({ type: 'Waiting', reason: 'Removing' });
@@ -301,7 +301,7 @@ describe('childModule', () => {
       );
     });
 
-    test('the hub is asked no more once nothing is being removed', async () => {
+    test('the hub is no longer asked when nothing is being removed', async () => {
       hang = false;
       expect(await Promise.all(removeAll())).toEqual(uids.map(() => []));
       await ended([clock.sleep(20_000)]);
@@ -334,7 +334,7 @@ describe('childModule', () => {
         synced = module.sync(resourceOf('a'), { log: silentLog } as ReconcileContext);
       });
 
-      test('is given up after 5 s and sends nothing more, and the resource goes at once', async () => {
+      test('is given up after 5 s and sends nothing more, and the resource is released immediately', async () => {
         await until(() => signal !== undefined);
         hangs();
         module.announceDeletion!(resourceOf('a'));
@@ -353,7 +353,7 @@ describe('childModule', () => {
         expect(await ended([next])).toBeLessThanOrEqual(200);
       });
 
-      test('goes on while the hub answers, and so does that of a resource that is not deleted', async () => {
+      test('continues while the hub answers, and so does that of a resource that is not deleted', async () => {
         await until(() => signal !== undefined);
         module.announceDeletion!(resourceOf('a'));
         await ended([clock.sleep(6_000)]);
@@ -411,7 +411,7 @@ describe('childModule', () => {
     });
     let isWorking = false;
 
-    test('waits for a hub that has not started, leaves the report to the Hub, and goes on by itself', async () => {
+    test('waits for a hub that has not started, leaves the report to the Hub, and continues automatically', async () => {
       let state = 'STARTING';
       server!.onCommand = (command) => command.succeed({ ...CONFIG, state });
       expect(await sync()).toMatchObject({ type: 'Waiting', reason: 'HubNotReady', unreported: true });
@@ -426,7 +426,7 @@ describe('childModule', () => {
       expect(synced).toBe(1);
     });
 
-    test('begins nothing that a restart would cut, and ends what runs', async () => {
+    test('begins nothing that a restart would interrupt, and ends running work', async () => {
       let isHeld = true;
       hubs.holdWhile(() => isHeld);
       expect(await sync()).toMatchObject({ type: 'Waiting', reason: 'HubNotReady', unreported: true });
@@ -438,7 +438,7 @@ describe('childModule', () => {
       expect(await sync()).toMatchObject({ type: 'Ready' });
     });
 
-    test('says what a dry-run would do although a restart is due', async () => {
+    test('reports what a dry-run would do although a restart is due', async () => {
       hubs.holdWhile(() => true);
       const context = { log: silentLog, dryRun: true } as ReconcileContext;
       expect(await module.sync(childOf('villa'), context)).toMatchObject({ type: 'Ready' });
@@ -460,7 +460,7 @@ describe('childModule', () => {
     },
   ];
 
-  describe('an object that others in the hub refer to', () => {
+  describe('an object to which others in the hub refer', () => {
     const successor = childOf('villa');
     let running: Waiting | undefined;
     let released: number;
@@ -525,7 +525,7 @@ describe('childModule', () => {
       expect(await handOver()).toBe(HAND_OVER);
     });
 
-    test('passes on when the work of the deleted resource has ended', async () => {
+    test('is handed over when the work of the deleted resource has ended', async () => {
       running = waiting('ConfigFlowInProgress', '', 5_000);
       expect(await handOver()).toBe(running);
       running = undefined;
@@ -553,7 +553,7 @@ describe('childModule', () => {
     expect(removed).toBe(0);
   });
 
-  test('removes the object from an external hub whose Hub is being deleted: it lives on', async () => {
+  test('removes the object from an external hub whose Hub is being deleted, since the hub continues to run', async () => {
     deletionTimestamp = '2026-01-01T00:00:00Z';
     hubSpec = { external: { url: 'http://box.example.org', tokenSecretRef: { name: 'villa-api-token' } } };
     expect(await remove()).toEqual([]);

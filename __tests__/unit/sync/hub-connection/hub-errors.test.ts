@@ -50,11 +50,11 @@ describe('hubErrorOutcome', () => {
     expect(found.message).toContain(error.message);
   });
 
-  test.each([new LoginFailed('no'), new TypeError('no')])('throws %p, which it does not know', (error) => {
+  test.each([new LoginFailed('no'), new TypeError('no')])('throws the unknown error %p', (error) => {
     expect(() => hubErrorOutcome(error, 'object')).toThrow(error);
   });
 
-  test('says a message of the caller instead of its own, and keeps the details', () => {
+  test('uses a message of the caller instead of its own, and keeps the details', () => {
     expect(
       hubErrorOutcome(new HubBanned(), 'state', { message: 'Do that.', status: { phase: 'Unknown' } }),
     ).toMatchObject({ reason: 'HubBanned', message: 'Do that.', status: { phase: 'Unknown' } });

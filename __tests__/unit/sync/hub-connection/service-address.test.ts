@@ -13,17 +13,17 @@ import { ManualClock } from '../../manual-clock';
 import { aHub, secretReader, services } from '../fixtures';
 
 const HUB = '127.0.0.1';
-/** What a name server answers to the name of the Service. */
+/** The address that a hostile name server returns for the name of the Service. */
 const STRANGER = '127.0.0.2';
 
 const SELECTOR = selectorOf(aHub());
 
 let server: FakeHub;
 let stranger: FakeHub;
-/** The Service of the hub in the cache; undefined: it does not exist. */
+/** The Service of the hub in the cache; undefined when it does not exist. */
 let service: object | undefined;
 let isOurs: boolean;
-/** The address of the pod in the cache; undefined: it has none yet. */
+/** The address of the pod in the cache; undefined when it has none yet. */
 let podIP: string | undefined;
 let asked: jest.SpyInstance;
 const closing: { close(): void }[] = [];
@@ -110,7 +110,7 @@ describe('a hub of the operator', () => {
     ['leads to hand-made addresses', () => (service = { clusterIP: HUB, clusterIPs: [HUB] })],
     ['has no address of its own, nor has its pod', () => ((podIP = undefined), (service = headless))],
     ['belongs to another owner', () => (isOurs = false)],
-  ])('is sent nothing when its Service %s, also by a client from before', async (_, change) => {
+  ])('gets no request when its Service %s, also from an earlier client', async (_, change) => {
     const { rest, connection } = await client();
     change();
     const refused = `${url()} cannot be reached: its Service does not exist, has no address yet, or leads to other pods`;
@@ -122,7 +122,7 @@ describe('a hub of the operator', () => {
     expect(asked).not.toHaveBeenCalled();
   });
 
-  test('is reached at the new address of a Service that was made again, by the same client', async () => {
+  test('is reached at the new address of a Service that was created again, by the same client', async () => {
     const { rest } = await client();
     service = undefined;
     await expect(rest.get('/api/config')).rejects.toThrow('its Service does not exist');
@@ -130,14 +130,14 @@ describe('a hub of the operator', () => {
     expect(await rest.get('/api/config')).toEqual({ state: 'RUNNING' });
   });
 
-  test('is reached at the address of its pod if the Service has none of its own', async () => {
+  test('is reached at the address of its pod if the Service has no address', async () => {
     service = headless;
     await (await client()).rest.get('/api/config');
     expect(server.asked('/api/config')).toHaveLength(1);
     expect(asked).not.toHaveBeenCalled();
   });
 
-  test('is reached as the name server says in a sandbox', async () => {
+  test('is reached at the name server’s address in a sandbox', async () => {
     await (await client({ hubUrlAnnotation: 'address' })).rest.get('/api/config');
     expect(stranger.asked('/api/config')).toHaveLength(1);
   });

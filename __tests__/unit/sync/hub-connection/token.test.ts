@@ -10,11 +10,11 @@ interface Given {
   readonly label?: string;
   readonly type?: string;
   readonly settings?: { readonly allowLocalHubs?: boolean; readonly requireSecretLabel?: boolean };
-  /** The Secret was made by the operator for this Hub. */
+  /** Whether the operator made the Secret for this Hub. */
   readonly isOurs?: boolean;
 }
 
-/** The access to a hub whose Secrets have the token `t`, and this label and type. */
+/** Resolves the access to a hub whose Secrets have the token `t`, and this label and type. */
 function access(spec: Hub['spec'], { label, type = 'Opaque', settings, isOurs = false }: Given = {}) {
   const hub = aHub({ spec });
   const labels = {
@@ -47,7 +47,7 @@ describe('resolveAccess', () => {
 
   const field = 'The Secret box in spec.external.tokenSecretRef';
 
-  test('sends no token of the cluster to an external hub', async () => {
+  test('sends no token of a ServiceAccount to an external hub', async () => {
     expect(await access({ external }, { type: 'kubernetes.io/service-account-token' })).toEqual({
       isRefused: true,
       missing: expect.stringContaining(`${field} has the type kubernetes.io/service-account-token`),

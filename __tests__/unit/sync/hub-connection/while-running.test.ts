@@ -18,7 +18,7 @@ beforeEach(() => {
   presence = new FakePresence();
 });
 
-/** A reconcile in which the hub is restarted, if so. */
+/** Runs a reconcile; with `isCut` the hub is restarted during it. */
 function run(end: Outcome | Error, { isCut = true, of = lights } = {}) {
   return whileRunning({ presence: presence as never }, of, () => {
     if (isCut) presence.restart();
@@ -44,7 +44,7 @@ describe('whileRunning', () => {
     },
   );
 
-  test('takes a restart right after the answer that the hub runs for the cause as well', async () => {
+  test('also takes a restart right after the answer that the hub runs for the cause', async () => {
     const isRunning = jest.spyOn(presence, 'isRunning').mockImplementation(() => {
       presence.restart();
       return Promise.resolve(true);
@@ -54,7 +54,7 @@ describe('whileRunning', () => {
   });
 
   test.each([new HubUnreachable('connection refused'), new TokenRejected('HTTP 401'), new Error('a fault')])(
-    'leaves %s as it is',
+    'leaves %s unchanged',
     async (error) => {
       await expect(run(error)).rejects.toBe(error);
     },
@@ -72,7 +72,7 @@ describe('whileRunning', () => {
     await expect(stops).rejects.toThrow(HubNotRunning);
   });
 
-  test('keeps the fields of status, which have happened', async () => {
+  test('keeps the fields of status, since they record what has happened', async () => {
     const outcome = stalled('RejectedByHub', 'no', { status: { entryID: 'e' } });
     expect(await run(outcome)).toMatchObject({
       type: 'Waiting',
@@ -89,7 +89,7 @@ describe('whileRunning', () => {
   });
 
   test.each([ready('EntryLoaded', ''), waiting('SetupRetry', '', 1_000)])(
-    'leaves $type as it is',
+    'leaves $type unchanged',
     async (outcome) => {
       expect(await run(outcome)).toBe(outcome);
     },

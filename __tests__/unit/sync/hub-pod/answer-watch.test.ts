@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 
 describe('AnswerWatch', () => {
-  test('asks one question for all that is being removed, and for those that want to know', async () => {
+  test('asks one question for all removals in progress, and for other callers', async () => {
     watch.begin('a', client);
     watch.begin('b', client);
     const answers = watch.answers(client);
@@ -38,7 +38,7 @@ describe('AnswerWatch', () => {
     expect(silent).toEqual([['a', 'b']]);
   });
 
-  test('skips what follows for 30 s after a hub has not answered, and asks nothing meanwhile', async () => {
+  test('skips later removals for 30 s after a hub has not answered, and asks nothing in that time', async () => {
     watch.begin('a', client);
     answer(false);
     await settle();
@@ -53,7 +53,7 @@ describe('AnswerWatch', () => {
     expect(asked).toBe(2);
   });
 
-  test('skips nothing when the hub goes after the end of the last removal', async () => {
+  test('skips nothing when the hub stops after the end of the last removal', async () => {
     watch.begin('a', client);
     watch.end('a');
     answer(false);

@@ -7,7 +7,7 @@ import { aHub, services } from '../fixtures';
 type Spec = HubCommunityRepository['spec'];
 type Status = NonNullable<HubCommunityRepository['status']>;
 
-/** The hash of a hub with a single repository. */
+/** Returns the hash of a hub with a single repository. */
 function hashOf(status: Status, category: Spec['category'] = 'integration') {
   const spec: Spec = { hubRef: { name: 'villa' }, category, repository: 'o/n', ref: 'v1' };
   const ofHub = function* <T extends ClusterObject>() {
@@ -19,7 +19,7 @@ function hashOf(status: Status, category: Spec['category'] = 'integration') {
 describe('communityHash', () => {
   const status = { target: 'custom_components/shelf', digest: 'sha256:1', claimUID: 'first' };
 
-  test('differs for other files, and for the same files on another volume or put there again', () => {
+  test('differs for other files, and for equal files on another volume or installed again', () => {
     const hashes = [
       status,
       { ...status, digest: 'sha256:2' },

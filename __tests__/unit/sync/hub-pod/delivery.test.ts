@@ -1,7 +1,7 @@
 import { readsDelivery } from '../../../../operator/sync/hub-pod/delivery';
 import { aHub, services } from '../fixtures';
 
-/** @param ours whether the operator made the ConfigMap that there is; undefined: there is none */
+/** @param ours whether the operator made the existing ConfigMap; undefined when there is none */
 const reads = (spec: object, ours?: boolean) =>
   readsDelivery(
     services({

@@ -4,7 +4,7 @@ import { conflict, notFound } from '../../runtime/fake-api-client';
 import { aHub, services } from '../fixtures';
 
 describe('deletePod', () => {
-  /** An API server with one pod of this uid, and the uids of the pods that were deleted. */
+  /** Makes an API server with one pod of this uid, and records the uids of the pods that were deleted. */
   function serverWith(uid: string | undefined) {
     const deleted: string[] = [];
     const request = async <T>({ body }: ApiRequest): Promise<T> => {
@@ -18,19 +18,19 @@ describe('deletePod', () => {
   }
   const pod = { metadata: { namespace: 'home', name: 'villa-0', uid: 'first' } };
 
-  test('deletes the pod that was seen', async () => {
+  test('deletes the observed pod', async () => {
     const { deleted, given } = serverWith('first');
     expect(await deletePod(given, aHub(), pod)).toBe(true);
     expect(deleted).toEqual(['first']);
   });
 
-  test('leaves the successor of the pod, which would be one more restart', async () => {
+  test('leaves the successor of the pod, whose deletion would be one more restart', async () => {
     const { deleted, given } = serverWith('second');
     expect(await deletePod(given, aHub(), pod)).toBe(false);
     expect(deleted).toEqual([]);
   });
 
-  test('says that a pod is gone', async () => {
+  test('reports that a pod is gone', async () => {
     expect(await deletePod(serverWith(undefined).given, aHub(), pod)).toBe(false);
   });
 });

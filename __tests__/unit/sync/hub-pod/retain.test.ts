@@ -7,7 +7,7 @@ import { aHub, services } from '../fixtures';
 
 const other = { apiVersion: 'v1', kind: 'Other', name: 'x', uid: 'other' };
 
-/** Deletes a Hub with this storage; returns the requests that the cleanup sent. */
+/** Deletes a Hub with this storage. Returns the requests that the cleanup sent. */
 const deleted = (
   storage: object,
   failure?: ApiError,
@@ -83,7 +83,7 @@ describe('releaseRetained', () => {
       expect(body).toMatchObject({ metadata: { resourceVersion: '7', ownerReferences: [other] } });
   });
 
-  test('releases what is delivered as files with the volume', async () => {
+  test('releases files that are delivered together with the volume', async () => {
     const delivered = ['villa-delivery-0', 'villa-delivery-3'];
     const { requests } = await deleted({ retain: true }, undefined, [], delivered);
     expect(requests.map(({ path }) => path).slice(2)).toEqual([
@@ -113,7 +113,7 @@ describe('releaseRetained', () => {
     ).toEqual([]);
   });
 
-  test('keeps the login with the volume that existingClaim names, and the claim of the Hub if it is that one', async () => {
+  test('keeps the login with the volume that existingClaim names, and the Hub’s own claim if it is that one', async () => {
     const { requests } = await deleted({ existingClaim: 'villa-config' });
     expect(requests.map(({ path }) => path)).toEqual([
       '/api/v1/namespaces/home/persistentvolumeclaims/villa-config',
@@ -127,7 +127,7 @@ describe('releaseRetained', () => {
   describe('with a claim that has no owner any more', () => {
     const free = { ownerReferences: undefined };
 
-    test('names it, and with which command all that stays is deleted', async () => {
+    test('names it, and the command that deletes all retained objects', async () => {
       const { result, requests } = await deleted({}, undefined, [], ['villa-delivery-2'], free);
       expect(result).toEqual([
         {
@@ -148,18 +148,18 @@ describe('releaseRetained', () => {
       ['that is being deleted', {}, { ...free, deletionTimestamp: '2026-01-01T00:00:00Z' }],
       ['of a person', {}, { ...free, isOurs: false }],
       ['that has an owner', {}, {}],
-    ])('says nothing of one %s', async (_, storage, claim) => {
+    ])('does not mention one %s', async (_, storage, claim) => {
       expect((await deleted(storage, undefined, [], [], claim)).result).toEqual([]);
     });
   });
 
-  test('fails with the error of a request, which the runtime tries again', async () => {
+  test('fails with the error of a request, which the runtime retries', async () => {
     const error = new ApiError(403, 'Forbidden', 'not allowed');
     await expect(deleted({ retain: true }, error)).rejects.toBe(error);
   });
 });
 
-test('keepsVolume says so of a claim that was retained before', () => {
+test('keepsVolume is true for a claim that was retained before', () => {
   const keeps = (claim: object | undefined) =>
     keepsVolume(services({ cache: { get: () => claim as never, list: function* () {} } }), aHub());
   expect(keeps({ metadata: {} })).toBe(true);
@@ -168,7 +168,7 @@ test('keepsVolume says so of a claim that was retained before', () => {
   expect(keeps(undefined)).toBe(false);
 });
 
-test('releaseNamedClaim releases what is delivered as files with the claim of the other Hub', async () => {
+test('releaseNamedClaim releases files that are delivered with the claim of the other Hub', async () => {
   const third = aHub({
     metadata: { name: 'third', uid: 'third' },
     spec: { storage: { existingClaim: 'villa-config' } },

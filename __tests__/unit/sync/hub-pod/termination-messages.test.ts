@@ -19,24 +19,24 @@ const COMPLETE = {
   lastStart: [],
   problems: [{ kind: 'error', text: 'line 3, "problems": []' }],
 };
-/** As Python writes it. */
+/** The JSON in the format of Python. */
 const { isComplete: _, ...named } = COMPLETE.folders;
 const written = (unnamed: number) =>
   JSON.stringify({ ...COMPLETE, folders: { ...named, unnamed } }).replaceAll(/([:,])(?=["{[])/g, '$1 ');
 const LINE = written(0);
 
 describe('prepareReport', () => {
-  test('reads what the script has written, also while its next run waits', () => {
+  test('reads the report of the script, also while its next run waits', () => {
     expect(prepared(LINE)).toEqual(COMPLETE);
     expect(prepareReport(pod('prepare-config', LINE, 'lastState'))).toEqual(COMPLETE);
   });
 
-  test('knows that a message does not name all folders, and that an earlier version looked for none', () => {
+  test('recognizes that a message does not name all folders, and that an earlier version searched for none', () => {
     expect(prepared(written(3))?.folders?.isComplete).toBe(false);
     expect(prepared('{"result": "loaded"}')).toMatchObject({ folders: undefined });
   });
 
-  test('reads all but the problems of a message that a kubelet has cut', () => {
+  test('reads everything except the problems of a message that a kubelet has truncated', () => {
     expect(prepared(LINE.slice(0, -20))).toEqual({ ...COMPLETE, problems: [] });
   });
 
@@ -72,7 +72,7 @@ describe('prepareReport', () => {
 describe('unbanReport', () => {
   const unbanned = (message: string) => unbanReport(pod('unban-operator-ip', message));
 
-  test('reads what the script has written', () => {
+  test('reads the report of the script', () => {
     expect(unbanned('{"result": "absent", "address": "10.0.0.5", "banned": ["10.0.0.7"]}')).toEqual({
       result: 'absent',
       address: '10.0.0.5',

@@ -35,7 +35,7 @@ const child = (kind: string, { finalizers = [finalizerOf(kind)], isGoing = false
   spec: {},
 });
 
-/** Whether the Hub, which is deleted since `deletionTimestamp`, waits. */
+/** Returns whether the Hub, which is deleted since `deletionTimestamp`, waits. */
 const waits = (deletionTimestamp = now(), uid = '1'): boolean =>
   wait(aHub({ metadata: { uid, deletionTimestamp } })) !== undefined;
 
@@ -70,7 +70,7 @@ describe('awaitChildren', () => {
     expect(waits(since)).toBe(false);
   });
 
-  test('waits as long if the clock of the operator is set meanwhile', () => {
+  test('waits as long if the clock of the operator is set in the meantime', () => {
     children = [child('HubAutomation')];
     const since = now();
     expect(waits(since)).toBe(true);
@@ -85,7 +85,7 @@ describe('awaitChildren', () => {
     expect(waits(now(), '2')).toBe(true);
   });
 
-  test('does not wait for children that have nothing in the hub, nor for finalizers of others', () => {
+  test('does not wait for children without objects in the hub, nor for finalizers of other controllers', () => {
     children = [
       child('HubConfiguration', { finalizers: [] }),
       child('HubAutomation', { finalizers: ['example.org/other'], isGoing: true }),

@@ -23,7 +23,10 @@ const fresh: BackupConfig = {
   next_automatic_backup: null,
 };
 
-/** As the hub does: `create_backup` is merged, `schedule` and `retention` are rebuilt from the sent values. */
+/**
+ * Returns the config after a command, as the hub does: `create_backup` is merged, `schedule` and `retention`
+ * are rebuilt from the sent values.
+ */
 function after(
   config: BackupConfig,
   { create_backup, schedule, retention, ...rest }: BackupConfigUpdate,
@@ -67,7 +70,9 @@ const config = fc.record({
 });
 const filled = (value: object) => defaulted(definition.spec, { backup: value }).backup!;
 
-/** As the step asks for: the agents of the spec, or the hub's own volume. */
+/**
+ * Returns contents of a backup as the step requests them: the agents of the spec, or the hub's own volume.
+ */
 const contents = (value: { agentIDs?: string[]; includeDatabase?: boolean }, password?: string) =>
   ({
     agent_ids: value.agentIDs ?? ['backup.local'],
@@ -163,7 +168,7 @@ describe('chooseAgents', () => {
     expect(chooseAgents(filled({}), chosen(...ids), agents)).toEqual({ ids: kept }),
   );
 
-  test('refuses those that the hub has chosen when none of them is there, and leaves them when backups are off', () => {
+  test('refuses the agents that the hub has chosen when none of them exists, and leaves them when backups are off', () => {
     expect(chooseAgents(filled({}), chosen('cloud.cloud'), ['backup.local'])).toEqual({
       missing:
         'The hub has chosen the backup agent cloud.cloud, which is not there, so each backup would fail. The hub has backup.local: name one of these in agentIDs, or set up the integration that provides the other.',
@@ -172,7 +177,7 @@ describe('chooseAgents', () => {
     expect(chooseAgents(off, chosen('cloud.cloud'), ['backup.local'])).toEqual({ ids: ['cloud.cloud'] });
   });
 
-  test('refuses one that the hub does not have, and names those that it has', () =>
+  test('refuses an agent that the hub does not have, and names the existing ones', () =>
     expect(chooseAgents(filled(nas), fresh, ['backup.local', 'cloud.cloud'])).toEqual({
       missing:
         'agentIDs: the hub has no backup agent nas.backups. The hub has backup.local, cloud.cloud: name one of these, or add the integration that provides it.',
@@ -207,7 +212,7 @@ describe('agentsOfIntegrations', () => {
       present,
     );
 
-  test('are found by the id of the entry, and else by its title', () =>
+  test('are found by the id of the entry, or else by its title', () =>
     expect(found('s3', 'drive')).toEqual({ ids: ['aws_s3.01A', 'google_drive.ada_example_org'] }));
 
   test.each([
@@ -216,7 +221,7 @@ describe('agentsOfIntegrations', () => {
     ['waiting', 'has no entry in the hub yet'],
     ['twin', 'has the title Twin, as other entries of google_drive have'],
     ['sun', 'provides no backup agent that the hub knows. It has backup.local, aws_s3.01A,'],
-  ])('say what is missing of %s', (name, message) =>
+  ])('name the missing part of %s', (name, message) =>
     expect(found('s3', name)).toEqual({ missing: expect.stringContaining(message) as string }),
   );
 
@@ -261,7 +266,7 @@ describe('backupStatus', () => {
     }));
 });
 
-/** A hub whose backups are as given, with an answer for each command. */
+/** A fake hub with this configuration of backups, and an answer for each command. */
 class BackupHub {
   config: BackupConfig = {
     ...fresh,
@@ -303,7 +308,7 @@ class BackupHub {
   }
 }
 
-describe('the settings of a restored box with the Supervisor', () => {
+describe('the settings of a restored backup with the Supervisor', () => {
   const ofBox = {
     agent_ids: ['hassio.local'],
     include_database: true,
@@ -313,7 +318,7 @@ describe('the settings of a restored box with the Supervisor', () => {
     include_folders: ['share'],
   };
 
-  test('are replaced in a container by what it can do, with one event', async () => {
+  test('are replaced in a container by possible ones, with one event', async () => {
     const hub = new BackupHub();
     hub.config = { ...hub.config, create_backup: ofBox };
     const { condition, events } = await hub.reconcile();
@@ -383,7 +388,7 @@ describe('the last backup', () => {
   };
   const later = '2026-11-20T04:45:18+01:00';
 
-  test('that failed is told in the words of the hub', async () => {
+  test('that failed is reported in the hub’s words', async () => {
     const text =
       'Error creating backup: At least one available backup agent must be selected,\n got lemon-tree';
     const hub = failed(
@@ -403,7 +408,7 @@ describe('the last backup', () => {
     expect(status['backup']).toEqual(told);
   });
 
-  test('that failed is told by the reason of a hub that logs nothing, and without one after its start', async () => {
+  test('that failed is reported by its reason for a hub that logs nothing, and without one after the hub’s start', async () => {
     const hub = failed();
     hub.info = { state: 'idle', backups: [], last_action_event: { reason: 'upload_failed' } };
     expect((await hub.reconcile()).condition.message).toContain('failed: upload_failed. Correct');
@@ -428,13 +433,13 @@ describe('the last backup', () => {
     );
   });
 
-  test('that was cut by an end of the hub is not told in the words of the one before', async () => {
+  test('that was interrupted by an end of the hub is not reported in the words of the previous one', async () => {
     const running = { ...told, lastResult: 'InProgress' };
     const { condition } = await failed().reconcile({ conditions: [known], backup: running });
     expect(condition.message).toContain('was started since');
   });
 
-  test('is the one before while another is being made', async () => {
+  test('is the previous one while another is being made', async () => {
     const hub = failed();
     hub.info = { state: 'create_backup', backups: [] };
     expect((await hub.reconcile({ conditions: [known] })).condition.message).toBe('Disk full.');
@@ -443,7 +448,7 @@ describe('the last backup', () => {
 });
 
 describe('ensureBackupSchedule', () => {
-  test('quotes what the hub rejects without the password of now and without that of before', async () => {
+  test('quotes rejections of the hub without the current and the former password', async () => {
     const answers: Record<string, () => Promise<unknown>> = {
       'backup/config/info': () =>
         Promise.resolve({

@@ -12,7 +12,9 @@ import { aHub, aHubContext, services } from '../fixtures';
 
 const running = ready('HubRunning', 'It answers.', { status: { phase: 'Running' } });
 
-/** One reconcile in which a step of the workload fails; `runs`: the Hub has a StatefulSet. */
+/**
+ * Runs one reconcile in which a step of the workload fails. `runs` tells whether the Hub has a StatefulSet.
+ */
 function reconcile(failure: Outcome | Error, runs = true, end: (url?: string) => void = () => undefined) {
   const set = aHub();
   const given = services({
@@ -46,7 +48,7 @@ describe('continueOnFailure', () => {
     });
   });
 
-  test('gives the steps after it the object as it is', async () => {
+  test('passes the object to later steps unchanged', async () => {
     const seen: unknown[] = [];
     await reconcile(new NameConflict('It is being deleted.', true), true, (url) => seen.push(url));
     expect(seen).toEqual(['http://present']);

@@ -9,12 +9,14 @@ import { PodRestarts } from '../../../../operator/sync/hub-pod/pod-restarts';
 import type { Services } from '../../../../operator/sync/services';
 import { aHub, aHubContext, services } from '../fixtures';
 
-/** A dry-run of a Hub with a StatefulSet of another version. The cluster has none of its other objects. */
+/**
+ * A dry-run of a Hub with a StatefulSet of another version. The cluster has none of the Hub's other objects.
+ */
 async function dryRun(spec: Hub['spec'] = {}) {
   const restartHash = { 'hub-operator.dev/restart-hash': 'sha256:1' };
   const present: Record<string, ClusterObject> = {
     'villa-configuration': { metadata: { name: 'villa-configuration', annotations: restartHash } },
-    // The change of it is debounced.
+    // The change of the StatefulSet is debounced.
     villa: {
       metadata: {
         name: 'villa',
@@ -26,7 +28,7 @@ async function dryRun(spec: Hub['spec'] = {}) {
   };
   const requests: ApiRequest[] = [];
   const given = services({
-    applier: {}, // never used: every write goes through one that writes nothing
+    applier: {}, // unused: in a dry-run every write goes through an applier that writes nothing
     cache: { get: () => undefined, list: function* () {}, ofHub: function* () {} },
     secrets: { exists: () => false },
     cluster: {
@@ -63,14 +65,14 @@ function aModule(given: Services) {
 }
 
 describe('hubModule', () => {
-  test('does not let a Hub go whose volume could not be released', () => {
+  test('does not release a Hub whose volume could not be released', () => {
     expect(
       aModule(services({ applier: {}, cache: { get: () => undefined }, cluster: {}, secrets: {} }))
         .lostWithoutRemoval,
     ).toContain('the volume');
   });
 
-  test('names other operators also in a Hub that is not ready: that may be their work', async () => {
+  test('names other operators even in a Hub that is not ready, since they may be the cause', async () => {
     const given = services({
       cache: { get: () => undefined, list: function* () {} },
       applier: {},
@@ -91,7 +93,7 @@ describe('hubModule', () => {
     ];
     const hub = aHub({ spec: { external }, status: { conditions } });
     const module = aModule(given);
-    await module.sync(hub, aHubContext(hub).reconcile); // the other one may have been replaced
+    await module.sync(hub, aHubContext(hub).reconcile); // the other operator may have been replaced
     expect(await module.sync(hub, aHubContext(hub).reconcile)).toMatchObject({
       type: 'Waiting',
       message: expect.stringMatching(

@@ -16,7 +16,10 @@ beforeEach(() => {
   hub = aHub();
 });
 
-/** An operator by the namespace of its lease. Its reconcile writes the list to the Hub, and answers with the sentence. */
+/**
+ * An operator, identified by the namespace of its lease. Its reconcile writes the list to the Hub, and
+ * returns the sentence.
+ */
 function operator(podNamespace: string) {
   const cache = { get: () => hub as never };
   const settings = { podNamespace, leaseName: 'hub-operator' };
@@ -41,16 +44,16 @@ const aCondition = {
   lastTransitionTime: '2026-01-01T00:00:00Z',
 };
 
-test('one operator names itself, and says nothing', () => {
+test('a single operator names itself in the list, and reports nothing', () => {
   const reconcile = operator('a');
   expect([reconcile(), reconcile()]).toEqual([undefined, undefined]);
   expect(listed()).toEqual(['a/hub-operator']);
 });
 
-test('two operators name each other in one sentence and one list, whichever reconciles last', () => {
+test('two operators name each other in one sentence and one list, in any order of reconciles', () => {
   const [first, second] = [operator('b'), operator('a')];
   first();
-  expect(second()).toBeUndefined(); // it may have replaced the first
+  expect(second()).toBeUndefined(); // the second one may have replaced the first
   for (let round = 0; round < 3; round++) {
     for (const reconcile of [first, second]) {
       expect(reconcile()).toMatch(SENTENCE);
@@ -59,7 +62,7 @@ test('two operators name each other in one sentence and one list, whichever reco
   }
 });
 
-test('an operator that was replaced by one of another name is forgotten at once', () => {
+test('an operator that was replaced by one of another name is forgotten immediately', () => {
   operator('b')();
   const reconcile = operator('a');
   expect([reconcile(), reconcile()]).toEqual([undefined, undefined]);
@@ -78,7 +81,7 @@ test('an operator that is uninstalled beside another is forgotten within half an
   expect(first()).toBeUndefined();
 });
 
-test('an operator that goes on beside another is named without an end', async () => {
+test('an operator that continues beside another is named all the time', async () => {
   const [first, second] = [operator('a'), operator('b')];
   first();
   second();
@@ -88,7 +91,7 @@ test('an operator that goes on beside another is named without an end', async ()
   }
 });
 
-test('the list is bounded, and one of it is the operator itself', () => {
+test('the list is bounded, and includes the operator itself', () => {
   const many = Array.from('bcdefghi', (each) => `${each}/x`).join(', ');
   hub = withLeases(many);
   const reconcile = operator('z');

@@ -18,7 +18,7 @@ const contextOf = (hub: Hub = aHub()) => ({
 const withCondition = (condition: object) => aHub({ status: { conditions: [condition] } as never });
 
 describe('readyOutcome', () => {
-  test('says which hub answers, and the notices of the steps', () => {
+  test('names the hub that answers, and the notices of the steps', () => {
     const context = contextOf();
     context.notices.push('It has banned its node.');
     context.conditions.BackupConfigured = { status: 'True', reason: 'Applied', message: 'Set.' };
@@ -37,14 +37,17 @@ describe('readyOutcome', () => {
       /The volume needs help: villa-config has lost/,
       'StorageMismatch',
     ],
-  ] as const)('names what %s says is not set up, with an event', (type, condition, words, reason) => {
-    const context = contextOf();
-    context.conditions[type] = condition;
-    expect(readyOutcome(context)).toMatchObject({ type: 'Ready', message: expect.stringMatching(words) });
-    expect(context.events).toEqual([{ type: 'Warning', reason, message: expect.stringMatching(words) }]);
-  });
+  ] as const)(
+    'names the part that %s reports as not set up, with an event',
+    (type, condition, words, reason) => {
+      const context = contextOf();
+      context.conditions[type] = condition;
+      expect(readyOutcome(context)).toMatchObject({ type: 'Ready', message: expect.stringMatching(words) });
+      expect(context.events).toEqual([{ type: 'Warning', reason, message: expect.stringMatching(words) }]);
+    },
+  );
 
-  test('emits the event once, and again for other words', () => {
+  test('emits the event once, and again with other words', () => {
     const before = { ...BACKUP, type: 'BackupConfigured', lastTransitionTime: '', observedGeneration: 1 };
     const same = contextOf(withCondition(before));
     same.conditions.BackupConfigured = BACKUP;
@@ -56,7 +59,7 @@ describe('readyOutcome', () => {
     expect(other.events).toHaveLength(1);
   });
 
-  test('leaves out a volume that only grows', () => {
+  test('leaves out a volume that is only growing', () => {
     const context = contextOf();
     context.conditions.StorageReady = { status: 'False', reason: 'Expanding', message: 'It grows.' };
     expect(readyOutcome(context).message).not.toContain('It grows');

@@ -3,7 +3,7 @@ import { addReport } from '../../../../operator/sync/hub/reports';
 import { aHub, aHubContext } from '../fixtures';
 
 describe('addReport', () => {
-  test('asks for the report of the volume that this reconcile has found, which status does not name yet', async () => {
+  test('requests the report of the volume that this reconcile has found, which status does not name yet', async () => {
     const volumes: unknown[] = [];
     const step = addReport('delivery', (hub) => {
       volumes.push(hub.status?.volumeID);

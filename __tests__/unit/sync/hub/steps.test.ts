@@ -23,7 +23,7 @@ const reconcile = (context: HubContext, end: Outcome) =>
     .run(context, () => end);
 
 describe('Steps', () => {
-  test('run in their order, and each gets what the ones before it have found', async () => {
+  test('run in order, and each gets the results of the previous ones', async () => {
     const order: unknown[] = [];
     const address: HubStep<HubContext, WithAddress> = {
       name: 'address',
@@ -42,7 +42,7 @@ describe('Steps', () => {
     expect(outcome.message).toBe('It answers at http://h.');
   });
 
-  test('do not compile in an order in which a step lacks what it needs', () => {
+  test('do not compile in an order in which a step lacks its input', () => {
     // @ts-expect-error the hub has not been asked yet
     expect(() => Steps.none().add(checkTrustedProxies)).not.toThrow();
   });
@@ -105,7 +105,7 @@ describe('Steps', () => {
     expect(conditions.slice(1)).toMatchObject([{ type: 'Stalled', reason: 'NameConflict', message: 'No.' }]);
   });
 
-  test('report the phase of the hub that runs instead of that of the problem', async () => {
+  test('report the phase of the running hub instead of that of the problem', async () => {
     const context = aHubContext();
     context.problem = waiting('WaitingForConfiguration', 'No.', 1, { status: { phase: 'Pending' } });
     context.status['phase'] = 'Running';

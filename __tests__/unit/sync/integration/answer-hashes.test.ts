@@ -21,7 +21,7 @@ const answers = (given: Partial<Answers>): Answers => ({
 const KEY = 'a random key';
 
 describe('hashAnswers', () => {
-  test('what is equal has one hash, and what differs is named', () => {
+  test('equal answers have one hash, and differences are named', () => {
     const before = hashAnswers(
       answers({
         configuration: [answer('configuration.host', 'a'), answer('configuration.port', '1')],
@@ -49,7 +49,7 @@ describe('hashAnswers', () => {
     ]);
   });
 
-  test('an answer that moves to another place is the same', () => {
+  test('an answer that moves to another place is unchanged', () => {
     const before = hashAnswers(
       answers({
         configuration: [{ ...answer('configuration.name', 'n'), field: 'name' }],
@@ -83,7 +83,7 @@ describe('hashAnswers', () => {
 });
 
 describe('isComparable', () => {
-  test('hashes of another key are not compared', () => {
+  test('hashes with another key are not compared', () => {
     const { configHash } = recorded({}, KEY);
     expect(isComparable(configHash, KEY)).toBe(true);
     expect(isComparable(configHash, 'another')).toBe(false);

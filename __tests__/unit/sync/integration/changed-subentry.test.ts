@@ -1,7 +1,7 @@
 import { type FakeHub, oneForm } from './fake-hub';
 import { House, texts } from './house';
 
-// A flow that was to make a subentry and has changed the former one instead (rules.md, "Integrations").
+// Flows that should have made a subentry and have changed the former one instead (rules.md, "Integrations").
 
 let house: House;
 let hub: FakeHub;
@@ -20,7 +20,7 @@ async function settled() {
   return outcome;
 }
 
-test('a subentry that a person makes meanwhile is not renamed, and takes no place of the former one', async () => {
+test('a subentry that a user makes in the meantime is not renamed, and does not replace the former one', async () => {
   const types = { lamp: { supports_reconfigure: false } };
   let isChange = false;
   hub.scriptOf = (request) =>

@@ -18,7 +18,7 @@ export type Step = FlowStep extends infer Each
     : never
   : never;
 
-/** Decides the next step from the answers so far; the first call has none. */
+/** Returns the next step for the answers so far. The first call has none. */
 export type Script = (answers: readonly object[]) => Step;
 
 interface OpenFlow {
@@ -55,55 +55,61 @@ export const form = (
   ...more,
 });
 
-/** A form with plain text fields, and the end of the flow. */
+/** A flow with one form of plain text fields, followed by its end. */
 export const oneForm =
   (fields: readonly string[], end: () => ReturnType<Script>): Script =>
   (answers) =>
     answers.length === 0 ? form(fields) : end();
 
-/** The time with which a ULID begins. */
+/** Returns the encoded time with which a ULID begins. */
 function ulid(time: number, length = 10): string {
   const digit = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'[time % 32]!;
   return length === 1 ? digit : ulid(Math.floor(time / 32), length - 1) + digit;
 }
 
-/** A hub in memory, as far as integrations use it. */
+/** An in-memory hub with the parts that integrations use. */
 export class FakeHub {
   readonly entries = new Map<string, ConfigEntry>();
   /** Ids of entries whose event has not arrived. */
   readonly unreported = new Set<string>();
   subentries: ConfigSubentry[] = [];
   readonly flows = new Map<string, OpenFlow>();
-  /** Changes, in their order. */
+  /** Calls that changed something, in order. */
   readonly calls: string[] = [];
   readonly presence = new FakePresence();
   readonly reauthFlows = new Map<string, string>();
-  /** Flows of devices that the hub has discovered. */
+  /** Flows for devices that the hub has discovered. */
   discovered: readonly FlowInProgress[] = [];
-  /** Whether the integration allows one entry at most, by its manifest. */
+  /** Whether the manifest of the integration allows only one entry. */
   isSingle = false;
   /** The integrations that can be set up. */
   domains: readonly string[] = ['demo'];
   entities: { entity_id: string; config_entry_id: string }[] = [];
-  /** What a flow that is started shows. */
+  /** Returns the script of a flow that is started. */
   scriptOf: (request: FlowRequest) => Script = () => () => ({ type: 'abort', reason: 'not_scripted' });
   /** Awaited before an entry is removed. */
   unload: () => Promise<void> = () => Promise.resolve();
-  /** Runs in the middle of a submit, before its answer arrives. */
+  /** Called during a submit, before its answer arrives. */
   onSubmit: () => void = () => undefined;
-  /** Runs after a change, before its answer arrives. A promise that never resolves: the operator is killed then. */
+  /**
+   * Called after a change, before its answer arrives. With a promise that never resolves, the operator is
+   * killed at this point.
+   */
   onCarriedOut: (call: string) => void | Promise<void> = () => undefined;
   onEnabled: (id: string, enabled: boolean) => void = (id, enabled) =>
     this.set(id, { disabled_by: enabled ? null : 'user', state: enabled ? 'loaded' : 'not_loaded' });
-  /** Seconds by which its clock is ahead of the operator's; undefined: its answers do not tell. */
+  /**
+   * Seconds by which the hub's clock is ahead of the operator's; undefined when its answers do not show the
+   * time.
+   */
   clockOffset: number | undefined = 0;
-  /** Seconds since 1970 by its clock. */
+  /** Seconds since 1970 by the hub's clock. */
   private get seconds(): number {
     return this.now() / 1_000 + (this.clockOffset ?? 0);
   }
-  /** Reports an entry to those that listen. */
+  /** Reports an entry to the listeners. */
   private reportEntry: (entry: ConfigEntry) => void = () => undefined;
-  /** Reports an event to those that listen. */
+  /** Reports an event to the listeners. */
   emit: (event: HubEvent) => void = () => undefined;
   /** Milliseconds since 1970. */
   now = (): number => 0;
@@ -113,13 +119,13 @@ export class FakeHub {
     this.entries.set(id, { ...this.entries.get(id)!, ...fields });
   }
 
-  /** A person changes an entry. */
+  /** Changes an entry as a user. */
   changeEntry(id: string, fields: Partial<ConfigEntry>): void {
     this.set(id, fields);
     this.reportEntry(this.entries.get(id)!);
   }
 
-  /** A person removes an entry. */
+  /** Removes an entry as a user. */
   removeEntry(id: string): void {
     const entry = this.entries.get(id)!;
     this.entries.delete(id);
@@ -139,13 +145,13 @@ export class FakeHub {
     return id;
   }
 
-  /** A person gives a subentry a title. */
+  /** Changes the title of a subentry as a user. */
   changeSubentry(entryId: string, id: string, title: string): void {
     this.subentries = this.subentries.map((each) => (each.subentry_id === id ? { ...each, title } : each));
     this.reportEntry(this.entries.get(entryId)!);
   }
 
-  /** Ends the hub and starts it again: flows live in its memory. */
+  /** Restarts the hub, whose flows are only in its memory. */
   restart(): void {
     this.flows.clear();
     this.presence.restart();

@@ -19,11 +19,11 @@ import { FakeHub } from './fake-hub';
 
 type Spec = Partial<HubIntegrationSpec>;
 
-/** Texts as answers. */
+/** Returns answers as plain texts. */
 export const texts = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
 
-/** A fake hub with HubIntegrations, reconciled by hand. */
+/** A fake hub with HubIntegrations that a test reconciles explicitly. */
 export class House {
   readonly clock = new ManualClock();
   readonly hub = new FakeHub();
@@ -32,7 +32,7 @@ export class House {
   readonly events: EventSpec[] = [];
   /** Contents of Secrets by name and key. */
   readonly secrets: Record<string, Record<string, string>> = {};
-  /** The key of the hashes; undefined: the Secret with it does not exist. */
+  /** The key of the hashes; undefined when the Secret with it does not exist. */
   key: string | undefined = 'key';
   /** Volume of the hub. */
   volume: string | undefined;
@@ -46,7 +46,7 @@ export class House {
     this.start();
   }
 
-  /** A new process: the memory of the last one is lost. */
+  /** Starts a new process: the memory of the last one is lost. */
   start(): void {
     const bytes = (name: string) =>
       this.secrets[name] &&
@@ -92,7 +92,7 @@ export class House {
     return this.resources.get(name)!.status ?? {};
   }
 
-  /** Reconciles once, and lets the operations that it started go on. */
+  /** Reconciles once, and lets the operations that it started continue. */
   async reconcile(name: string, fields: { forced?: boolean; dryRun?: boolean } = {}): Promise<Outcome> {
     const resource = this.resources.get(name)!;
     this.requeued.delete(name);
@@ -124,7 +124,7 @@ export class House {
     return this.requeued.has(name);
   }
 
-  /** Reconciles until it waits for a time or for something else. */
+  /** Reconciles until the resource waits for a time or for something else. */
   async settle(name: string): Promise<Outcome> {
     for (let pass = 0; pass < 100; pass++) {
       const outcome = await this.reconcile(name);
@@ -134,7 +134,7 @@ export class House {
     throw new Error(`${name} does not settle`);
   }
 
-  /** Reconciles until `isSo`, at most a hundred times. */
+  /** Reconciles until `isSo` returns true, at most a hundred times. */
   async until(name: string, isSo: () => boolean): Promise<void> {
     for (let pass = 0; pass < 100 && !isSo(); pass++) await this.reconcile(name);
     if (!isSo()) throw new Error(`it does not happen to ${name}`);

@@ -14,7 +14,7 @@ beforeEach(() => {
 
 const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
 
-/** Every outcome of a minute. */
+/** Returns all outcomes of a minute. */
 async function aMinute(seconds = 60): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   for (let second = 0; second < seconds; second += 5) {
@@ -26,23 +26,23 @@ async function aMinute(seconds = 60): Promise<readonly Outcome[]> {
 
 const reasons = (outcomes: readonly Outcome[]) => [...new Set(outcomes.map(({ reason }) => reason))];
 
-/** The hub goes with these errors while it works on the first answers. */
+/** Stops the hub with these errors while it processes the first answers. */
 function cut(times: number, error: Error = new HubUnreachable('the connection broke')): void {
   let count = 0;
   hub.onCarriedOut = (call) => {
     if (!call.startsWith('submit') || ++count > times) return;
-    hub.entries.clear(); // only in its memory
+    hub.entries.clear(); // the hub had stored the entry only in memory
     hub.restart();
     throw error;
   };
 }
 
-describe('a flow that the restart of the hub cuts', () => {
+describe('a flow that is interrupted by the restart of the hub', () => {
   test.each([
     ['before the response to an answer', new HubUnreachable('the connection broke')],
     ['as the hub fails at an answer', new HubFailed('HTTP 500')],
     ['as the hub has forgotten the flow', new NotFound('404', 'Invalid flow specified')],
-  ])('waits for the hub and goes on by itself (%s)', async (_, error) => {
+  ])('waits for the hub and continues automatically (%s)', async (_, error) => {
     cut(1, error);
     house.apply('one', { configuration: texts({ host: 'a' }) });
     const outcomes = await aMinute();
@@ -76,7 +76,7 @@ describe('a flow that the restart of the hub cuts', () => {
     expect(reasons(await aMinute()).at(-1)).toBe('EntryLoaded');
   });
 
-  test('is found by the entry that the hub made before', async () => {
+  test('is recognized by the entry that the hub made before', async () => {
     hub.onCarriedOut = (call) => {
       if (!call.startsWith('submit')) return;
       hub.restart();
@@ -107,7 +107,7 @@ describe('a flow that the restart of the hub cuts', () => {
   });
 });
 
-describe('a flow that fails by itself', () => {
+describe('a flow that fails on its own', () => {
   test.each([
     ['an abort', { type: 'abort', reason: 'cannot_connect' } as const],
     ['an error of the form', form(['host'], { errors: { base: 'cannot_connect' } })],
@@ -128,8 +128,8 @@ describe('a flow that fails by itself', () => {
   });
 });
 
-describe('a flow with which the hub ends each time', () => {
-  test('is reported after the third time, and tried again ever more rarely', async () => {
+describe('a flow during which the hub ends each time', () => {
+  test('is reported after the third time, and retried less and less often', async () => {
     cut(Infinity);
     house.apply('one', { configuration: texts({ host: 'a' }) });
     const outcomes = await aMinute(3_600);
@@ -142,7 +142,7 @@ describe('a flow with which the hub ends each time', () => {
     expect(submits().length).toBeLessThan(40);
   });
 
-  test('does not send a value of a Secret more than three times, whichever process runs', async () => {
+  test('does not send a value of a Secret more than three times, in any number of processes', async () => {
     house.secrets['login'] = { password: 'hunter2' };
     const secretKeyRef = { name: 'login', key: 'password' };
     house.apply('one', { configuration: { host: { value: 'a' }, password: { secretKeyRef } } });
@@ -163,7 +163,7 @@ describe('a flow with which the hub ends each time', () => {
     await aMinute();
     const id = house.status('one').entryID!;
     expect(id).toBeDefined();
-    hub.entries.delete(id); // by a person: it is made again
+    hub.entries.delete(id); // removed by a user, so the entry is made again
     cut(2);
     expect((await aMinute()).map(({ type }) => type)).not.toContain('Stalled');
     expect(house.status('one').entryID).not.toBe(id);
@@ -191,7 +191,7 @@ describe('a flow with which the hub ends each time', () => {
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await aMinute(120);
     expect(house.status('one').entryID).toBeDefined();
-    hub.entries.clear(); // a person removes it
+    hub.entries.clear(); // a user removes the entry
     cut(2);
     const outcomes = await aMinute(240);
     expect(submits()).toHaveLength(6);

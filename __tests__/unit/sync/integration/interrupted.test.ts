@@ -20,7 +20,7 @@ const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
 const starts = () => hub.calls.filter((call) => call.startsWith('start'));
 const seconds = () => house.clock.now() / 1_000;
 
-/** Settles, and lets what runs in the hub go on. */
+/** Settles, and lets running work in the hub continue. */
 async function settled() {
   let outcome = await house.settle('one');
   for (let pass = 0; pass < 5; pass++) {
@@ -30,7 +30,10 @@ async function settled() {
   return outcome;
 }
 
-/** The hub has made the entry of the first flow, cancels its set-up when the connection closes, and keeps the flow open. */
+/**
+ * The hub has made the entry of the first flow. It cancels the set-up when the connection closes, and keeps
+ * the flow open.
+ */
 function cutOnce(fields: Partial<Parameters<typeof anEntry>[0]> = {}): void {
   let isFirst = true;
   hub.scriptOf = () =>
@@ -57,7 +60,7 @@ describe('an operator that is killed while the hub sets an entry up', () => {
     ['without a title', {}],
     ['with a title', { title: 'Mine' }],
     ['with adopt: Never', { adopt: 'Never' }],
-  ])('finds it and has it loaded once, and makes no second one (%s)', async (_, more) => {
+  ])('finds it, has it loaded once, and makes no second one (%s)', async (_, more) => {
     hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
     cutOnce();
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), ...more });
@@ -103,7 +106,7 @@ describe('an operator that is killed while the hub sets an entry up', () => {
   });
 
   test.each(['SecretRefused', 'DuplicateId'])(
-    'does not hold back others of the domain while its resource is %s',
+    'does not block others of the domain while its resource is %s',
     async (reason) => {
       cutOnce();
       await killedInTheLastAnswer({ title: 'One', configuration: texts({ host: 'a' }) });
@@ -128,7 +131,7 @@ describe('an operator that is killed while the hub sets an entry up', () => {
   test('does not touch one that the integration could not set up, with its reason', async () => {
     cutOnce({ reason: 'no answer' });
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
-    hub.flows.clear(); // it ends with the set-up
+    hub.flows.clear(); // the flow ends with the set-up
     expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'SetupError' });
     expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
   });
@@ -144,14 +147,14 @@ describe('an entry that another resource makes after the interruption', () => {
     hub.onCarriedOut = () => undefined;
     hub.scriptOf = () => oneForm(() => hub.created());
     house.start();
-    hub.flows.clear(); // the hub was restarted as well
+    hub.flows.clear(); // the hub was also restarted
     one = house.resources.get('one')!;
     house.resources.set('one', { ...one, spec: { ...one.spec, suspend: true } });
     house.apply('two', { configuration: texts({ host: 'b' }) });
   });
   const resume = () => house.resources.set('one', { ...house.resources.get('one')!, spec: one.spec });
 
-  test('is neither taken nor named', async () => {
+  test('is neither adopted nor named', async () => {
     expect(await house.settle('two')).toMatchObject({ type: 'Ready' });
     const taken = house.status('two').entryID!;
     resume();
@@ -161,7 +164,7 @@ describe('an entry that another resource makes after the interruption', () => {
     expect(house.events).toEqual([]);
   });
 
-  test('is not looked at before the hub has answered that one', async () => {
+  test('is not examined before the hub has answered that one', async () => {
     hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
     await house.until('two', () => hub.entries.size > 0);
     resume();
@@ -170,7 +173,7 @@ describe('an entry that another resource makes after the interruption', () => {
   });
 });
 
-test('an entry that a person made while the flow was open is not taken', async () => {
+test('an entry that a user made while the flow was open is not adopted', async () => {
   cutOnce();
   house.apply('one', { configuration: texts({ host: 'a' }) });
   await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
@@ -214,7 +217,7 @@ describe('a response that does not arrive', () => {
   test.each([
     ['no response', new HubUnreachable('HTTP 502')],
     ['a failure', new HubFailed('HTTP 500')],
-  ])('of a start that gets %s is a failure with a backoff, too', async (_, error) => {
+  ])('to a start that gets %s is a failure with a backoff, too', async (_, error) => {
     house.apply('one', { configuration: texts({ host: 'x' }) });
     let count = 0;
     house.client.flows.start = () => (count++, Promise.reject(error));
@@ -242,7 +245,7 @@ describe('a response that does not arrive', () => {
     expect(submits()).toHaveLength(1);
   });
 
-  test.each(responses)('while the flow is open takes no entry of a person (%s)', async (_, error) => {
+  test.each(responses)('while the flow is open adopts no entry of a user (%s)', async (_, error) => {
     hub.scriptOf = () => oneForm(() => form(['host']));
     house.apply('one', { configuration: texts({ host: 'x' }) });
     hub.onCarriedOut = (call) => {
@@ -255,7 +258,7 @@ describe('a response that does not arrive', () => {
     expect(hub.flows.size).toBe(0);
   });
 
-  test('of a hub that was restarted while it worked on a step is no mistake of the spec', async () => {
+  test('of a hub that was restarted while it processed a step is not a mistake in the spec', async () => {
     hub.scriptOf = () => () => ({ type: 'progress', step_id: 'work' });
     house.apply('one', {});
     await house.settle('one');

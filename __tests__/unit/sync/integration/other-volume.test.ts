@@ -17,7 +17,7 @@ describe('on another volume', () => {
     house.volume = 'second';
   });
 
-  test('an entry that is missing is made again, which is no drift', async () => {
+  test('a missing entry is made again, which is not drift', async () => {
     const { entryID } = house.status('one');
     hub.entries.clear();
     expect(await house.settle('one')).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
@@ -34,7 +34,7 @@ describe('on another volume', () => {
     expect(hub.entries.size).toBe(1);
   });
 
-  test('a flow that was interrupted on the former volume takes no entry of a person', async () => {
+  test('a flow that was interrupted on the former volume adopts no entry of a user', async () => {
     house.resources.set('one', {
       ...house.resources.get('one')!,
       status: {

@@ -10,8 +10,8 @@ import { anEntry } from './fake-hub';
 import { House } from './house';
 import { type Fault, scriptOf, STAND_INS } from './stand-ins';
 
-// The manifests of docs/how-to/popular-integrations.md against stand-ins of the real flows: each works, and a
-// fault that lasts costs neither the device nor the account more than a few requests.
+// The manifests of docs/how-to/popular-integrations.md with stand-ins of the real flows. Each of them works,
+// and a permanent fault costs the device and the account only a few requests.
 
 const PAGE = readFileSync(join(__dirname, '../../../../docs/how-to/popular-integrations.md'), 'utf8');
 const BLOCKS = [...PAGE.matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text]) => text!);
@@ -27,12 +27,12 @@ class Bench {
   readonly house = new House();
   fault: Fault | undefined;
   shown = true;
-  /** The times at which a flow was started. */
+  /** Times at which a flow was started. */
   readonly starts: number[] = [];
   logins = 0;
-  /** Changes of an entry that unload it for a moment. */
+  /** Number of changes of an entry that unload it for a moment. */
   reloads = 0;
-  /** The answers that the entry was made with. */
+  /** The answers with which the entry was made. */
   private readonly data: Record<string, unknown> = {};
 
   constructor(private readonly domain: string) {
@@ -89,7 +89,7 @@ class Bench {
     return BY_DOMAIN.get(this.domain)!.spec;
   }
 
-  /** As the page says, with all Secrets. */
+  /** Applies the manifest of the page, with all Secrets. */
   apply(more: object = {}): void {
     for (const [, name, key] of JSON.stringify(this.spec).matchAll(
       /"secretKeyRef":\{"name":"(.*?)","key":"(.*?)"\}/g,
@@ -99,7 +99,7 @@ class Bench {
     this.house.apply(NAME, { ...spec, ...more });
   }
 
-  /** All texts of the spec are others now. */
+  /** Changes all texts of the spec. */
   changeAnswers(): void {
     const other = (_: string, value: unknown) => (typeof value === 'string' ? `${value}-2` : value);
     const { configuration = {}, steps = [] } = this.spec;
@@ -117,7 +117,7 @@ class Bench {
     });
   }
 
-  /** The entry that a person made in the hub's UI. */
+  /** Adds an entry that a user made in the hub's UI. */
   addEntry(): string {
     const entry = anEntry({
       entry_id: 'of-a-person',
@@ -143,7 +143,7 @@ class Bench {
     return this.house.settle(NAME);
   }
 
-  /** The most flows that were started within an hour. */
+  /** The highest number of flows that were started within an hour. */
   get busiestHour(): number {
     return Math.max(
       0,
@@ -152,7 +152,7 @@ class Bench {
   }
 }
 
-/** A bench whose resource has an entry that works. */
+/** Returns a bench whose resource has a working entry. */
 async function settled(domain: string): Promise<Bench> {
   const bench = new Bench(domain);
   if (STAND_INS[domain]!.isAdopted) bench.addEntry();
@@ -227,7 +227,7 @@ describe('a fault that lasts', () => {
   const changed = CHANGEABLE.flatMap((domain) => changes.map((each) => [domain, each.key, each] as const));
 
   test.each(changed)(
-    '%s, a change ends with %s: an entry that works is left alone',
+    '%s, a change ends with %s: a working entry is left alone',
     async (domain, key, { most }) => {
       const bench = await settled(domain);
       const step = STAND_INS[domain]!.reconfigure!.find(({ menu }) => !menu);
@@ -272,14 +272,14 @@ describe('a fault that lasts', () => {
       bench.house.start();
     }
     expect([...bench.house.hub.entries.keys()]).toEqual(ids);
-    // A form of the entry may ask for the value after one that does not.
+    // A form of the entry may ask for the value after a form that does not.
     expect(bench.reloads).toBeLessThanOrEqual(1);
     expect(bench.house.hub.flows.size).toBe(0);
   });
 
   const typo = { no_such_field: { value: 'x' } };
 
-  test.each(DOMAINS)('%s: a field that no form has reloads no entry that works', async (domain) => {
+  test.each(DOMAINS)('%s: a field that no form has reloads no working entry', async (domain) => {
     const bench = await settled(domain);
     bench.apply({ configuration: { ...bench.spec.configuration, ...typo } });
     await bench.live(6 * HOUR);
@@ -288,7 +288,7 @@ describe('a fault that lasts', () => {
     expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
   });
 
-  test.each(DOMAINS)('%s: an option that no form has reloads no entry that works', async (domain) => {
+  test.each(DOMAINS)('%s: an option that no form has reloads no working entry', async (domain) => {
     const bench = await settled(domain);
     bench.apply({ options: typo });
     for (let process = 0; process < 3; process++) {
@@ -324,7 +324,7 @@ describe('a fault that lasts', () => {
       bench.house.start();
     }
     expect(await bench.settle()).toMatchObject({ reason: 'AuthNeeded' });
-    // A form without fields is a person's to confirm.
+    // A user has to confirm a form without fields.
     expect(bench.logins).toBeLessThanOrEqual(step!.fields?.length ? 3 : 0);
     expect([...hub.entries.keys()]).toEqual([id]);
   });

@@ -54,7 +54,7 @@ describe('a password that was changed at the device', () => {
     expect(submits()).toHaveLength(1);
   });
 
-  test('is sent, too, if the Secret had it before the hub asked for it', async () => {
+  test('is also sent if the Secret had it before the hub asked for it', async () => {
     hub.reauthFlows.clear();
     hub.set(id, { state: 'loaded', reason: null });
     house.secrets['login'] = { password: 'new' };
@@ -65,7 +65,7 @@ describe('a password that was changed at the device', () => {
     expect(house.status('one').entryID).toBe(id);
   });
 
-  test('is sent, too, if the hub asks for it while an update runs', async () => {
+  test('is also sent if the hub asks for it while an update is running', async () => {
     hub.reauthFlows.clear();
     house.secrets['login'] = { password: 'new' };
     await house.reconcile('one'); // starts and ends the update, whose result no reconcile has seen
@@ -74,7 +74,7 @@ describe('a password that was changed at the device', () => {
     expect(submits()).toEqual(['submit {"password":"new"}']);
   });
 
-  test('and mistyped in the Secret is sent once, and removes nothing', async () => {
+  test('is sent once when it is mistyped in the Secret, and removes nothing', async () => {
     house.secrets['login'] = { password: 'nwe' };
     const rejected = {
       type: 'Stalled',
@@ -95,7 +95,7 @@ describe('a password that was changed at the device', () => {
   });
 });
 
-test('answers that were rejected are not sent for an entry that is made again, also by the next process', async () => {
+test('rejected answers are not sent for an entry that is made again, also by the next process', async () => {
   house.secrets['login'] = { password: 'old' };
   const answer = accepting(
     () => hub.entries.size === 0,
@@ -114,7 +114,7 @@ test('answers that were rejected are not sent for an entry that is made again, a
   expect(submits()).toHaveLength(2);
 });
 
-test('unknown errors before an entry was well do not count', async () => {
+test('unknown errors before an entry was working do not count', async () => {
   house.secrets['login'] = { password: 'old' };
   hub.scriptOf = () => oneForm(['password'], () => hub.created());
   house.apply('one', { configuration: secret });
@@ -143,7 +143,7 @@ describe('a request of the hub', () => {
       ? form([], { step_id: 'reauth_confirm' })
       : { type: 'abort', reason: 'no_url_available' };
 
-  test('that only wants a confirmation is a person’s: the step is named, and the flow stays open', async () => {
+  test('that asks only for a confirmation is left to a user: the step is named, and the flow stays open', async () => {
     hub.entries.set('oauth', anEntry({ entry_id: 'oauth', state: 'setup_error', title: 'Calendar' }));
     hub.reauthFlows.set('oauth', 'reauth-1');
     hub.scriptOf = () => confirm;
@@ -163,7 +163,7 @@ describe('a request of the hub', () => {
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
   });
 
-  test('for what the spec does not have is a person’s, also if the hub suggests an answer', async () => {
+  test('for an answer that the spec does not have is left to a user, even if the hub suggests an answer', async () => {
     const fields = [
       { name: 'trust', type: 'boolean', required: true },
       { name: 'zone', type: 'string', required: true, description: { suggested_value: 'home' } },
@@ -179,7 +179,7 @@ describe('a request of the hub', () => {
     expect(submits()).toEqual([]);
   });
 
-  test('for a confirmation does not hold back changed answers', async () => {
+  test('for a confirmation does not block changed answers', async () => {
     hub.scriptOf = (request) =>
       'entryId' in request
         ? (answers) =>

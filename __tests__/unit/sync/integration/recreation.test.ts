@@ -19,7 +19,7 @@ const recreated = (host: string) => ({
   reconfigure: 'Recreate' as const,
 });
 
-/** The integration notices no duplicates, as helpers. */
+/** The integration does not detect duplicates, like helpers. */
 const second: Script = (answers) => {
   const { host } = (answers[0] ?? {}) as { host?: string };
   if (host === undefined) return form(['host']);
@@ -27,7 +27,7 @@ const second: Script = (answers) => {
     ? form(['host'], { errors: { base: 'cannot_connect' } })
     : hub.created({ title: host });
 };
-/** The integration has one entry for a device. */
+/** The integration allows one entry for a device. */
 const single: Script = (answers) => {
   const step = answers.length === 0 || hub.entries.size === 0 ? second(answers) : undefined;
   return step ?? { type: 'abort', reason: 'already_configured' };
@@ -42,7 +42,7 @@ async function aReadyOne(script: Script, spec: object): Promise<string> {
   return house.status('one').entryID!;
 }
 
-/** Settles, and lets what runs in the hub go on. */
+/** Settles, and lets running work in the hub continue. */
 async function settled() {
   let outcome = await house.settle('one');
   for (let pass = 0; pass < 5; pass++) {
@@ -57,7 +57,7 @@ describe('reconfigure: Prefer', () => {
     ['a value', texts({ host: 'b' })],
     ['a value of a Secret', secret],
   ])(
-    'a change of %s that no form takes removes and sends nothing, and says what Recreate costs',
+    'a change of %s that no form accepts removes and sends nothing, and the message says what Recreate costs',
     async (_, changed) => {
       house.secrets['login'] = { password: 'right' };
       hub.scriptOf = () => (answers) => (answers.length === 0 ? form(Object.keys(changed)) : hub.created());
@@ -73,7 +73,7 @@ describe('reconfigure: Prefer', () => {
         reason: 'RecreateRequired',
         message: expect.stringMatching(/configuration\.(host|password).*Recreate.*2 entities/),
       });
-      house.start(); // also by the next process
+      house.start(); // also in the next process
       expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
       expect(hub.calls).toEqual([]);
       expect(ids()).toEqual([id]);
@@ -96,7 +96,7 @@ describe('reconfigure: Prefer', () => {
     expect(hub.calls).toEqual([]);
   });
 
-  test('an option of the spec overrides the same answer: its change is none', async () => {
+  test('an option of the spec overrides the same answer, so a change of that answer has no effect', async () => {
     const options = texts({ host: 'mine' });
     hub.scriptOf = ({ kind }) =>
       kind === 'options'
@@ -116,7 +116,7 @@ describe('reconfigure: Prefer', () => {
 });
 
 describe('reconfigure: Recreate', () => {
-  test('the new entry takes the place of the former one, which goes last', async () => {
+  test('the new entry replaces the former one, which is removed last', async () => {
     const id = await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('b'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
@@ -127,7 +127,7 @@ describe('reconfigure: Recreate', () => {
     expect(house.status('one')).not.toHaveProperty('pendingFlow');
   });
 
-  test('an error of a form leaves the entry', async () => {
+  test('a form error keeps the entry', async () => {
     const id = await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('bad'));
     expect(await settled()).toMatchObject({
@@ -142,7 +142,7 @@ describe('reconfigure: Recreate', () => {
     expect(house.status('one').entryID).toBe(id);
   });
 
-  test('a flow that names the entry proves the answers: it is removed, and the flow runs again', async () => {
+  test('a flow that names the entry proves the answers: the entry is removed, and the flow runs again', async () => {
     const id = await aReadyOne(single, recreated('a'));
     house.apply('one', recreated('b'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
@@ -198,7 +198,7 @@ describe('reconfigure: Recreate', () => {
     expect(ids()).toEqual([id]);
   });
 
-  test('an answer that no form asks for leaves the entry, and the second one goes', async () => {
+  test('an answer that no form asks for keeps the entry, and the second one is removed', async () => {
     const script: Script = (answers) => second(answers);
     const id = await aReadyOne(script, recreated('a'));
     house.apply('one', { ...recreated('b'), configuration: texts({ host: 'b', hots: 'c' }) });
@@ -209,7 +209,7 @@ describe('reconfigure: Recreate', () => {
     expect(ids()).toEqual([id]);
   });
 
-  test('an answer that no form asked for from the start is said, also by the next process, without a flow', async () => {
+  test('an answer that no form asked for from the start is reported, also by the next process, without a flow', async () => {
     hub.scriptOf = () => second;
     house.apply('one', { ...recreated('a'), configuration: texts({ host: 'a', hots: 'b' }) });
     const mistake = {
@@ -229,7 +229,7 @@ describe('reconfigure: Recreate', () => {
     expect(hub.calls).toEqual(made);
   });
 
-  test('a removal that the hub rejects is tried again', async () => {
+  test('a removal that the hub rejects is retried', async () => {
     const id = await aReadyOne(single, recreated('a'));
     hub.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
     house.apply('one', recreated('b'));
@@ -276,7 +276,7 @@ describe('reconfigure: Recreate', () => {
     expect(ids()).toContain(id);
   });
 
-  test('an entry that a person made while the flow was open does not take the place', async () => {
+  test('an entry that a user made while the flow was open does not replace it', async () => {
     const id = await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('b'));
     await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
@@ -316,7 +316,7 @@ describe('reconfigure: Recreate', () => {
     expect(submits).toEqual(['submit {"password":"new"}']);
   });
 
-  test('the former entry goes with the resource while it waits for its removal', async () => {
+  test('the former entry is deleted with the resource while it waits for its removal', async () => {
     await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('b'));
     await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
@@ -333,7 +333,10 @@ describe('reconfigure: Recreate', () => {
     ['a second entry', second],
     ['the same device', single],
   ])('of an integration that makes %s', (_, script) => {
-    /** A person decides about an entry that a person may have made. Until then, both stay. */
+    /**
+     * Removes an entry that a user may have made, if there is one, since only a user can decide about it.
+     * Until then both stay.
+     */
     async function cleared(former: string): Promise<void> {
       const outcome = await settled();
       if (outcome.type !== 'Ready') {
@@ -345,7 +348,7 @@ describe('reconfigure: Recreate', () => {
       expect(await settled()).toMatchObject({ type: 'Ready' });
     }
 
-    test('one entry remains, wherever the operator is killed', async () => {
+    test('one entry remains, at any point where the operator is killed', async () => {
       for (let n = 1; ; n++) {
         house = new House();
         hub = house.hub;
@@ -368,7 +371,7 @@ describe('reconfigure: Recreate', () => {
       }
     });
 
-    test('one entry remains, whichever write of the status was the last one', async () => {
+    test('one entry remains, after any last write of the status', async () => {
       for (let n = 0; ; n++) {
         house = new House();
         hub = house.hub;

@@ -70,7 +70,7 @@ describe('RETRIES', () => {
     }
   });
 
-  test('what only a change can solve is not tried by time, and status has it', () => {
+  test('failures that only a change can solve are not retried by time, and are recorded in status', () => {
     expect((Object.keys(RETRIES) as FailureKind[]).filter(isFinal)).toEqual([
       'answers',
       'exists',
@@ -121,7 +121,7 @@ describe('answers that fail', () => {
   const settle = () => house.settle('one');
 
   test.each(['invalid_auth', 'login_failed'])(
-    '%s: rejected ones are sent once, also by the next processes',
+    '%s: rejected answers are sent once, also by the next processes',
     async (key) => {
       hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
       house.apply('one', { configuration: texts({ password: 'x' }) });
@@ -162,7 +162,7 @@ describe('answers that fail', () => {
     expect(submits()).toHaveLength(3);
   });
 
-  test('with a Secret: failures of the connection are no unknown errors', async () => {
+  test('with a Secret: failures of the connection are not unknown errors', async () => {
     house.secrets['login'] = { password: 'x' };
     let key = 'cannot_connect';
     hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
@@ -176,7 +176,7 @@ describe('answers that fail', () => {
     expect(submits()).toHaveLength(4 + 3);
   });
 
-  test('with a Secret, and lead to a step of another form than a hub’s: they are sent three times', async () => {
+  test('with a Secret, and lead to a step of an unknown form: they are sent three times', async () => {
     house.secrets['login'] = { password: 'x' };
     hub.scriptOf = () => oneForm(['password'], () => form([]));
     hub.onSubmit = () => {
@@ -204,7 +204,7 @@ describe('answers that fail', () => {
     expect(submits()).toHaveLength(1);
   });
 
-  test('since the hub has the account: they are sent again when its entries change', async () => {
+  test('because the hub already has the account: they are sent again when its entries change', async () => {
     hub.entries.set('person', anEntry({ entry_id: 'person', title: 'me' }));
     hub.scriptOf = () =>
       oneForm(['user'], () =>
@@ -222,7 +222,7 @@ describe('answers that fail', () => {
     expect(hub.entries.size).toBe(1);
   });
 
-  test('since the hub has discovered the device: it is named, and they are sent again when it is gone', async () => {
+  test('because the hub has discovered the device: it is named, and they are sent again when it is gone', async () => {
     hub.discovered = [
       {
         flow_id: 'd',
@@ -243,7 +243,7 @@ describe('answers that fail', () => {
     expect(await settle()).toMatchObject({ type: 'Ready' });
   });
 
-  test('since the hub has the device: devices that come and go cause at most twelve attempts an hour', async () => {
+  test('because the hub has the device: devices that appear and disappear cause at most twelve attempts an hour', async () => {
     const found = { flow_id: 'd', handler: 'demo', context: { source: 'zeroconf' } };
     hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
     house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
@@ -266,7 +266,7 @@ describe('answers that fail', () => {
     ['rejects the credentials', 'invalid_auth', 1],
     ['does not fit the forms', undefined, 1],
   ])(
-    'by an end that %s (%s): with devices that come all the time, at most %d times an hour',
+    'by an end that %s (%s): with devices that appear all the time, at most %d times an hour',
     async (_, reason, most) => {
       hub.entries.set('person', anEntry({ entry_id: 'person' }));
       hub.scriptOf = () =>
@@ -284,7 +284,7 @@ describe('answers that fail', () => {
     },
   );
 
-  test('by a flow that changed the entry of a person: that is adopted', async () => {
+  test('by a flow that changed the entry of a user: the entry is adopted', async () => {
     hub.entries.set('person', anEntry({ entry_id: 'person', title: 'NAS', modified_at: -3_600 }));
     hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other', modified_at: -3_600 }));
     hub.scriptOf = () =>
@@ -321,7 +321,7 @@ describe('answers that fail', () => {
             : oneForm(['host'], () => hub.created({ supports_reconfigure: true, supports_options: true }));
     });
 
-    test('a step that the hub does not show is no mistake, nor is its change', async () => {
+    test('a step that the hub does not show is not a mistake, nor is its change', async () => {
       const spec = (device: string) => ({
         steps: [{ stepId: 'user_pick', values: texts({ device }) }],
         configuration: texts({ host: 'shelly' }),
@@ -341,7 +341,7 @@ describe('answers that fail', () => {
       house.apply('one', { configuration: texts({ host: 'a', hots: 'b' }) });
       expect(await aDay()).toMatchObject({ reason: 'ConfigFlowFailed' });
       expect(submits()).toEqual([]);
-      expect(hub.calls).toHaveLength(2); // both flows are looked at, once
+      expect(hub.calls).toHaveLength(2); // both flows are examined, once
       house.start();
       await settle();
       expect(hub.calls).toHaveLength(2);

@@ -1,29 +1,31 @@
 import type { Script, Step } from './fake-hub';
 import { form } from './fake-hub';
 
-// Flows of integrations as Home Assistant 2026.11.0 has them (`config_flow.py`): steps, fields, keys of errors. Without a
-// supervisor, as in a container.
+// Flows of integrations as in the `config_flow.py` of Home Assistant 2026.11.0: steps, fields, keys of
+// errors. There is no Supervisor, as in a container.
 
 interface StandInForm {
   readonly step_id: string;
-  /** Names of text fields; an optional one ends with `?`. */
+  /** Names of text fields. The name of an optional one ends with `?`. */
   readonly fields?: readonly string[];
-  /** Instead of text fields. */
+  /** Fields that replace the text fields. */
   readonly data_schema?: readonly object[];
   /** Options of a menu. */
   readonly menu?: readonly string[];
-  /** Shown only while the hub has discovered a device, or the device has an account. */
+  /**
+   * Whether the step is shown only when the hub has discovered a device, or when the device has an account.
+   */
   readonly isSometimes?: boolean;
-  /** An answer to the form stops the device. */
+  /** Whether an answer to the form stops the device. */
   readonly isStop?: boolean;
 }
 
-/** What may be wrong for good: the answer to a step comes back with an error, or the flow ends. */
+/** A permanent fault: the answer to a step is returned with an error, or the flow ends. */
 export interface Fault {
   readonly at: string;
   readonly key: string;
   readonly type: 'error' | 'abort';
-  /** The device or service has seen credentials. */
+  /** Whether the device or service has received credentials. */
   readonly isLogin?: boolean;
 }
 
@@ -34,7 +36,7 @@ interface StandIn {
   /** The forms of the hub when it needs other credentials. */
   readonly reauth?: readonly StandInForm[];
   readonly faults: readonly Fault[];
-  /** A person has to act in the hub's UI: the resource adopts the entry. */
+  /** Whether a user has to act in the hub's UI, so that the resource adopts the entry. */
   readonly isAdopted?: boolean;
 }
 
@@ -52,7 +54,7 @@ const password = aForm('reauth_confirm', 'username', 'password');
 const confirmation = aForm('reauth_confirm');
 const init = aForm('init', 'an_option?');
 
-/** The hub's UI would send them unseen. */
+/** A section that the hub's UI would send without showing it. */
 const mqttSettings = {
   name: 'other_settings',
   type: 'expandable',
@@ -202,7 +204,7 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
       menu('choose_setup_strategy', 'setup_strategy_recommended', 'setup_strategy_advanced'),
       menu('choose_formation_strategy', 'reuse_settings', 'upload_manual_backup', 'form_new_network'),
     ],
-    // The form has no fields; its confirmation unloads Zigbee.
+    // The form has no fields, and its confirmation unloads Zigbee.
     options: [
       { ...aForm('init'), isStop: true },
       menu('prompt_migrate_or_reconfigure', 'intent_migrate', 'intent_reconfigure'),
@@ -306,16 +308,15 @@ export const STAND_INS: Readonly<Record<string, StandIn>> = {
 };
 
 /**
- * A flow with these steps.
- *
- * @param shown whether the steps are shown that depend on a discovery
+ * Returns a flow with these steps.
+ * @param shown whether the flow shows the steps that depend on a discovery
  */
 export function scriptOf(
   steps: readonly StandInForm[],
   end: () => Step,
   { fault, shown = true }: { readonly fault?: Fault | undefined; readonly shown?: boolean } = {},
 ): Script {
-  // Steps at which something goes wrong are shown.
+  // Steps with a fault are shown.
   const present = steps.filter((step) => shown || !step.isSometimes || step.step_id === fault?.at);
   return (answers) => {
     const answered = answers.length === 0 ? { step_id: 'start' } : present[answers.length - 1];

@@ -10,10 +10,10 @@ beforeEach(() => {
   hub = house.hub;
 });
 
-/** A flow with one form, which makes or changes the entry. */
+/** The end of a flow that changes the entry. */
 const reconfigured = { type: 'abort', reason: 'reconfigure_successful' } as const;
 
-/** The flow of the domain asks for a host; one of the entry for the same. */
+/** The flow of the domain asks for a host, and that of the entry for the same. */
 function demo(entry: Parameters<typeof anEntry>[0] = {}): void {
   hub.scriptOf = (request) =>
     'entryId' in request
@@ -21,7 +21,7 @@ function demo(entry: Parameters<typeof anEntry>[0] = {}): void {
       : oneForm(['host'], () => hub.created(entry));
 }
 
-/** A resource with an entry. */
+/** Makes a resource with an entry. */
 async function aReadyOne(entry: Parameters<typeof anEntry>[0] = {}, spec: object = {}): Promise<string> {
   demo(entry);
   house.apply('one', { configuration: texts({ host: 'a' }), ...spec });
@@ -34,8 +34,8 @@ async function aReadyOne(entry: Parameters<typeof anEntry>[0] = {}, spec: object
 const reasons = () => house.events.map(({ reason }) => reason);
 
 describe('IntegrationSync', () => {
-  describe('what status says of the entry', () => {
-    test('has a hash of what the hub accepted, which changes with it', async () => {
+  describe('the record of the entry in status', () => {
+    test('has a hash of the answers that the hub accepted, which changes with them', async () => {
       await aReadyOne({ supports_reconfigure: true });
       const { appliedHash: before } = house.status('one');
       expect(before).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -61,7 +61,7 @@ describe('IntegrationSync', () => {
       }
     });
 
-    test('has no value of a Secret, also not one that was replaced', async () => {
+    test('has no value of a Secret, including a former one', async () => {
       house.secrets['login'] = { password: 'old secret' };
       demo({ supports_reconfigure: true });
       house.apply('one', {
@@ -79,7 +79,7 @@ describe('IntegrationSync', () => {
     });
   });
 
-  describe('an integration that the hub does not have', () => {
+  describe('an integration that does not exist in the hub', () => {
     const message = async () => {
       house.client.flows.start = () => Promise.reject(new NotFound('404', 'Invalid handler specified'));
       house.apply('one', {});
@@ -88,7 +88,7 @@ describe('IntegrationSync', () => {
       return outcome.message;
     };
 
-    test('is named with the one of a similar name', async () => {
+    test('is reported with the one of a similar name', async () => {
       hub.domains = ['demos', 'mqtt'];
       expect(await message()).toBe(
         'The hub has no integration demo: did you mean demos? Correct spec.domain.',
@@ -98,14 +98,14 @@ describe('IntegrationSync', () => {
     test.each([
       ['none is similar', ['mqtt']],
       ['it is in the list, and cannot be loaded', ['demo', 'demos']],
-    ])('is named alone where %s', async (_, domains) => {
+    ])('is reported alone where %s', async (_, domains) => {
       hub.domains = domains;
       expect(await message()).toContain(
         'no integration demo that can be set up, or cannot load it: check spec.domain',
       );
     });
 
-    test('is named alone where the hub does not list its integrations', async () => {
+    test('is reported alone where the hub does not list its integrations', async () => {
       house.client.flows.domains = () => Promise.reject(new HubUnreachable('the connection broke'));
       expect(await message()).toContain('no integration demo that can be set up');
     });
@@ -159,7 +159,7 @@ describe('IntegrationSync', () => {
       expect(house.status('one').adoptedSubentries).toEqual(['subentries.lamp/Lamp']);
     });
 
-    test('before a flow makes a subentry takes none that a person made a day later', async () => {
+    test('before a flow makes a subentry adopts none that a user made a day later', async () => {
       hub.scriptOf = (request) =>
         oneForm(['host'], () => {
           if (request.kind !== 'subentries')
@@ -209,7 +209,7 @@ describe('IntegrationSync', () => {
       expect(hub.subentries.map(({ title }) => title)).toEqual(['Untitled', 'Lamp']);
     });
 
-    describe('after a flow that makes a subentry in the place of a former one', () => {
+    describe('after a flow that makes a subentry in place of a former one', () => {
       const lampOf = (state: string) => ({
         configuration: texts({ host: 'a' }),
         reconfigure: 'Recreate' as const,
@@ -249,7 +249,7 @@ describe('IntegrationSync', () => {
         expect(hub.calls).toEqual([]);
       });
 
-      test('goes on when a person has removed the former one', async () => {
+      test('continues when a user has removed the former one', async () => {
         expect(await house.settle('one')).toMatchObject(unclear);
         hub.subentries = hub.subentries.filter(({ subentry_id: id }) => id !== former);
         expect(await house.settle('one')).not.toMatchObject(unclear);
@@ -257,7 +257,7 @@ describe('IntegrationSync', () => {
       });
     });
 
-    test('does not name a subentry of a person for a flow that was started without an answer', async () => {
+    test('does not name a subentry of a user for a flow that was started without an answer', async () => {
       hub.scriptOf = (request) =>
         request.kind === 'subentries'
           ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
@@ -297,7 +297,7 @@ describe('IntegrationSync', () => {
             });
     });
 
-    test('that cannot be changed is replaced only if that is asked for, and stays if that fails', async () => {
+    test('that cannot be changed is replaced only on request, and stays if that fails', async () => {
       house.apply('one', lamp('1'));
       await house.settle('one');
       const [before] = hub.subentries;
@@ -353,7 +353,7 @@ describe('IntegrationSync', () => {
       expect(hub.subentries).toHaveLength(1);
     });
 
-    test('of a person is adopted with an event, and stays when it leaves the spec', async () => {
+    test('of a user is adopted with an event, and stays when it leaves the spec', async () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.settle('one');
       const id = hub.addSubentry('lamp', 'Lamp');
@@ -370,7 +370,7 @@ describe('IntegrationSync', () => {
       expect(house.status('one').adoptedSubentries).toBeUndefined();
     });
 
-    test('of a person is not taken with adopt: Never', async () => {
+    test('of a user is not adopted with adopt: Never', async () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.settle('one');
       hub.addSubentry('lamp', 'Lamp');
@@ -387,7 +387,7 @@ describe('IntegrationSync', () => {
         reason: 'ConfigFlowFailed',
         message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
       });
-      house.start(); // after a restart it is said without another flow
+      house.start(); // after a restart it is reported without another flow
       hub.calls.length = 0;
       expect(await house.settle('one')).toMatchObject({
         reason: 'ConfigFlowFailed',
@@ -427,7 +427,8 @@ describe('IntegrationSync', () => {
           'Subentries of the demo entry “Demo” were removed in the hub: subentries.lamp/Lamp. driftPolicy is Warn: it stays so.',
       });
       expect(hub.subentries).toEqual([]);
-      house.apply('one', { ...lamp('2'), driftPolicy: 'Warn' }); // a change of the spec is applied all the same
+      // a change of the spec is applied nevertheless
+      house.apply('one', { ...lamp('2'), driftPolicy: 'Warn' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
     });
@@ -456,7 +457,7 @@ describe('IntegrationSync', () => {
     });
   });
 
-  test('an entry that a person has just made is adopted before its event arrives', async () => {
+  test('an entry that a user has just made is adopted before its event arrives', async () => {
     demo();
     hub.entries.set('person', anEntry({ entry_id: 'person', title: 'Mine' }));
     hub.unreported.add('person');
@@ -534,12 +535,12 @@ describe('IntegrationSync', () => {
       expect(hub.flows.size).toBe(0);
     });
 
-    test('is ended before the hub goes on, when its resource is held', async () => {
+    test('is ended before the hub continues, when its resource is held', async () => {
       isDone = false;
       house.sync.release(house.resources.get('one')!, house.client);
       await house.clock.advance(1_000);
       expect(hub.flows.size).toBe(0);
-      expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and starts again
+      expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and a new flow starts
       expect(hub.calls[0]).toBe('start config');
     });
   });
@@ -614,7 +615,7 @@ describe('IntegrationSync', () => {
     expect(hub.calls.at(-1)).toBe('submit {"minimum":"2","maximum":"7"}');
   });
 
-  test('a choice that the entry was made with is not made again in its options', async () => {
+  test('a choice that was made at the creation of the entry is not repeated in its options', async () => {
     hub.scriptOf =
       ({ kind }) =>
       (answers) => {
@@ -659,7 +660,7 @@ describe('IntegrationSync', () => {
   });
 
   describe('a request of the hub for credentials', () => {
-    test('that the present answers fail does not hold back changed ones', async () => {
+    test('at which the present answers fail does not block changed ones', async () => {
       const id = await aReadyOne({ supports_reconfigure: true });
       const { scriptOf } = hub;
       hub.reauthFlows.set(id, 'reauth');
@@ -690,7 +691,7 @@ describe('IntegrationSync', () => {
   });
 
   describe('drift', () => {
-    test('a title that something in the hub sets back is corrected three times, then reported', async () => {
+    test('a title that something in the hub resets is corrected three times, then reported', async () => {
       const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
       for (let time = 0; time < 6; time++) {
         hub.set(id, { title: 'Theirs' });
@@ -701,7 +702,7 @@ describe('IntegrationSync', () => {
       expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
     });
 
-    test('a title that a Secret has, too, as an account, is left with driftPolicy Warn', async () => {
+    test('a title that is also in a Secret, such as an account, is left with driftPolicy Warn', async () => {
       house.secrets['login'] = { user: 'me@example.org' };
       const configuration = { host: { secretKeyRef: { name: 'login', key: 'user' } } };
       const title = 'me@example.org';
@@ -711,7 +712,7 @@ describe('IntegrationSync', () => {
       expect(hub.calls).toEqual([]);
     });
 
-    test('a correction that lasts is made again as often as it is needed', async () => {
+    test('a correction that lasts is repeated as often as needed', async () => {
       const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
       for (let time = 0; time < 4; time++) {
         hub.set(id, { title: 'Theirs' });
@@ -736,7 +737,7 @@ describe('IntegrationSync', () => {
       expect(hub.calls.at(-1)).toBe(`title ${id} Yours`);
     });
 
-    test('a title that the integration sets in a flow of ours is none', async () => {
+    test('a title that the integration sets in a flow of the operator is not drift', async () => {
       hub.scriptOf = (request) =>
         'entryId' in request
           ? (answers) => {
@@ -760,7 +761,7 @@ describe('IntegrationSync', () => {
       expect(reasons()).toEqual([]);
     });
 
-    test('with driftPolicy Warn, an entry that is not Ready and was disabled by a person stays so', async () => {
+    test('with driftPolicy Warn, an entry that is not Ready and was disabled by a user stays disabled', async () => {
       const id = await aReadyOne({}, { driftPolicy: 'Warn' });
       hub.set(id, { state: 'setup_retry', reason: 'no answer' });
       expect(await house.settle('one')).toMatchObject({ reason: 'SetupRetry' });
@@ -771,7 +772,7 @@ describe('IntegrationSync', () => {
   });
 
   describe('the key of the hashes', () => {
-    test('that is another one after a flow changes nothing in the hub', async () => {
+    test('that is different after a flow changes nothing in the hub', async () => {
       demo({ supports_reconfigure: true });
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
@@ -797,7 +798,7 @@ describe('IntegrationSync', () => {
       await expect(house.reconcile('one')).rejects.toThrow('cannot use services.cluster');
     });
 
-    test('names only what would be sent, also with another key and with answers that only moved', async () => {
+    test('names only answers that would be sent, also with another key and with answers that only moved', async () => {
       const steps = [{ stepId: 'user', values: texts({ host: 'a' }) }];
       await aReadyOne({ supports_reconfigure: true });
       const nothing = { type: 'Ready', reason: 'DryRun' };
@@ -855,7 +856,10 @@ describe('IntegrationSync', () => {
     describe('without a title, of which a flow has just made an entry', () => {
       const untitled = { configuration: texts({ host: 'h' }) };
 
-      /** The hub shows the entry of `one`, and its answer to the flow is on its way: it arrives when this is called. */
+      /**
+       * The hub shows the entry of `one`, and its answer to the flow is still on its way. The returned
+       * function delivers it.
+       */
       const entryShown = async () => {
         demo();
         house.apply('one', untitled);
@@ -898,7 +902,7 @@ describe('IntegrationSync', () => {
       house.apply('one', named('One'));
       house.apply('two', named('Two'));
       await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-      await house.reconcile('one'); // status has the id of the flow: it goes on
+      await house.reconcile('one'); // status has the id of the flow, which continues
       house.apply('one', { ...named('One'), suspend: true });
       await house.clock.advance(1_000);
       await house.settle('two');

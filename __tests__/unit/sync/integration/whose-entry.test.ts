@@ -1,7 +1,8 @@
 import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
 import { House, texts } from './house';
 
-// Whose an entry is that the hub has after a flow whose end was not observed (rules.md, "Integrations").
+// To whom an entry belongs that the hub has after a flow whose end was not observed (rules.md,
+// "Integrations").
 
 let house: House;
 let hub: FakeHub;
@@ -33,14 +34,14 @@ async function removed() {
   return house.remove('one');
 }
 
-/** A person adds another device of the integration. */
+/** Adds another device of the integration as a user. */
 const aPersonAdds = (fields: Partial<Parameters<typeof anEntry>[0]> = {}) =>
   hub.entries.set(
     'person',
     anEntry({ entry_id: 'person', title: 'Bedroom', created_at: seconds(), ...fields }),
   );
 
-/** The operator is killed when the flow has been announced, and nothing has been sent. */
+/** Kills the operator when the flow has been recorded, and nothing has been sent. */
 async function killedBeforeTheStart(more: object = {}): Promise<void> {
   house.apply('one', { ...spec, ...more });
   await house.until('one', () => house.status('one').pendingFlow !== undefined);
@@ -48,7 +49,7 @@ async function killedBeforeTheStart(more: object = {}): Promise<void> {
   house.start();
 }
 
-/** The operator is killed before the first answer, and the hub is started again: flows are in its memory. */
+/** Kills the operator before the first answer, and restarts the hub, whose flows are only in its memory. */
 async function killedBeforeTheFirstAnswer(more: object = {}): Promise<void> {
   house.apply('one', { ...spec, ...more });
   await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
@@ -56,7 +57,7 @@ async function killedBeforeTheFirstAnswer(more: object = {}): Promise<void> {
   hub.flows.clear();
 }
 
-/** The flow has ended, and the operator is killed before the response arrives. */
+/** The flow ends, and the operator is killed before the response arrives. */
 async function killedBeforeTheResponse(more: object = {}): Promise<void> {
   hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
   house.apply('one', { ...spec, ...more });
@@ -66,7 +67,7 @@ async function killedBeforeTheResponse(more: object = {}): Promise<void> {
   house.start();
 }
 
-/** The operator is killed while the hub sets the entry up: that is cancelled, and the flow stays open. */
+/** Kills the operator while the hub sets the entry up: the set-up is cancelled, and the flow stays open. */
 async function killedInTheSetUp(more: object = {}): Promise<void> {
   let isFirst = true;
   hub.scriptOf = () =>
@@ -89,9 +90,9 @@ const unclear = (title: string) => ({
   message: expect.stringContaining(`“${title}”`) as unknown,
 });
 
-describe('a flow that was announced and not started', () => {
+describe('a flow that was recorded and not started', () => {
   test.each([20_000, 600_000, 1_200_000, 1_500_000])(
-    'has made nothing: an entry that a person makes meanwhile stays as it is (the operator is away for %i ms)',
+    'has made nothing: an entry that a user makes in the meantime stays unchanged (the operator is down for %i ms)',
     async (away) => {
       await killedBeforeTheStart({ title: 'Mine', adopt: 'Never' });
       await house.clock.advance(10_000);
@@ -106,7 +107,7 @@ describe('a flow that was announced and not started', () => {
     },
   );
 
-  test('has made nothing: no event of the deletion names the entry of a person', async () => {
+  test('has made nothing: no event of the deletion names the entry of a user', async () => {
     await killedBeforeTheStart();
     aPersonAdds();
     expect(await removed()).toEqual([]);
@@ -114,7 +115,7 @@ describe('a flow that was announced and not started', () => {
   });
 });
 
-describe('an entry that only the time ties to a flow', () => {
+describe('an entry that is related to a flow only by its time', () => {
   test('is adopted, and stays at the deletion', async () => {
     await killedBeforeTheFirstAnswer();
     await house.clock.advance(300_000);
@@ -130,7 +131,7 @@ describe('an entry that only the time ties to a flow', () => {
   test.each([
     ['has another title than the spec', { title: 'Mine' }],
     ['may not be adopted', { adopt: 'Never' }],
-  ])('is named, not touched and not doubled if it %s', async (_, more) => {
+  ])('is named, not changed and not duplicated if it %s', async (_, more) => {
     await killedBeforeTheFirstAnswer(more);
     await house.clock.advance(300_000);
     aPersonAdds();
@@ -146,7 +147,7 @@ describe('an entry that only the time ties to a flow', () => {
     expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
   });
 
-  test('is adopted once a person gives it the title of the spec', async () => {
+  test('is adopted when a user gives it the title of the spec', async () => {
     await killedBeforeTheResponse({ title: 'Mine' });
     expect(await settled()).toMatchObject(unclear('Demo'));
     const [made] = ids();
@@ -156,7 +157,7 @@ describe('an entry that only the time ties to a flow', () => {
     expect(ids()).toEqual([made]);
   });
 
-  test('makes room for another one when a person removes it, and enqueues the resource', async () => {
+  test('is replaced by another one when a user removes it, and enqueues the resource', async () => {
     await killedBeforeTheResponse({ adopt: 'Never' });
     expect(await settled()).toMatchObject(unclear('Demo'));
     const [made] = ids();
@@ -168,7 +169,7 @@ describe('an entry that only the time ties to a flow', () => {
     expect(house.status('one')).not.toHaveProperty('adopted');
   });
 
-  test('is left to a person by a requested reconcile, which makes another one', async () => {
+  test('is left to a user by a requested reconcile, which makes another one', async () => {
     await killedBeforeTheFirstAnswer({ title: 'Mine' });
     aPersonAdds();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
@@ -178,7 +179,7 @@ describe('an entry that only the time ties to a flow', () => {
     expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
   });
 
-  test('holds back no other resource of the domain', async () => {
+  test('blocks no other resource of the domain', async () => {
     await killedBeforeTheFirstAnswer({ title: 'Mine' });
     aPersonAdds();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
@@ -187,7 +188,7 @@ describe('an entry that only the time ties to a flow', () => {
     expect(await settled()).toMatchObject(unclear('Bedroom'));
   });
 
-  test('is not told from others by its number', async () => {
+  test('is not distinguished from others by its number', async () => {
     await killedBeforeTheResponse();
     aPersonAdds();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
@@ -216,7 +217,7 @@ describe('the clock of the hub', () => {
   const DAYS = 3 * 24 * 3_600;
 
   test.each([0, 30, 90, -90, DAYS, -DAYS, undefined])(
-    'that is %p s ahead does not matter: one entry remains, wherever the operator is killed',
+    'that is %p s ahead does not matter: one entry remains, at any point where the operator is killed',
     async (offset) => {
       for (const killed of [killedInTheSetUp, killedBeforeTheResponse]) {
         house = new House();
@@ -232,7 +233,7 @@ describe('the clock of the hub', () => {
     },
   );
 
-  test('that is set while the operator is away excludes nothing', async () => {
+  test('that is set while the operator is down excludes nothing', async () => {
     hub.clockOffset = -DAYS;
     await killedBeforeTheFirstAnswer({ adopt: 'Never' });
     hub.clockOffset = 0;
@@ -241,7 +242,7 @@ describe('the clock of the hub', () => {
     expect(ids()).toEqual(['person']);
   });
 
-  test('excludes what was made after the longest flow: an event names it', async () => {
+  test('excludes entries that were made after the longest flow: an event names them', async () => {
     hub.clockOffset = 90;
     await killedBeforeTheFirstAnswer();
     await house.clock.advance(24 * 3_600_000);
@@ -254,12 +255,12 @@ describe('the clock of the hub', () => {
   });
 });
 
-describe('an entry whose set-up was cut, with its flow still open', () => {
+describe('an entry whose set-up was interrupted, with its flow still open', () => {
   test.each([
     ['without a title', {}],
     ['with another title', { title: 'Mine' }],
     ['with adopt: Never', { adopt: 'Never' }],
-  ])('is of the flow, and goes with the resource (%s)', async (_, more) => {
+  ])('belongs to the flow, and is deleted with the resource (%s)', async (_, more) => {
     await killedInTheSetUp(more);
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
@@ -269,7 +270,7 @@ describe('an entry whose set-up was cut, with its flow still open', () => {
     expect(ids()).toEqual([]);
   });
 
-  test('is of the flow while the hub waits for the component of the integration', async () => {
+  test('belongs to the flow while the hub waits for the component of the integration', async () => {
     await killedInTheSetUp();
     hub.set('cut', { state: 'not_loaded' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
@@ -277,7 +278,7 @@ describe('an entry whose set-up was cut, with its flow still open', () => {
     expect(house.status('one')).not.toHaveProperty('adopted');
   });
 
-  test('stays that of the flow when the operator is killed again before the hub has set it up', async () => {
+  test('still belongs to the flow when the operator is killed again before the hub has set it up', async () => {
     await killedInTheSetUp({ adopt: 'Never' });
     hub.set('cut', { state: 'setup_in_progress' });
     expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
@@ -288,7 +289,7 @@ describe('an entry whose set-up was cut, with its flow still open', () => {
     expect(house.status('one')).not.toHaveProperty('adopted');
   });
 
-  test('goes with a resource that is deleted before the hub has set it up', async () => {
+  test('is deleted with a resource that is deleted before the hub has set it up', async () => {
     await killedInTheSetUp();
     hub.set('cut', { state: 'setup_in_progress' });
     await settled();
@@ -297,7 +298,7 @@ describe('an entry whose set-up was cut, with its flow still open', () => {
     expect(ids()).toEqual([]);
   });
 
-  test('of which a person has another one is not told from it', async () => {
+  test('is not distinguished from another one of a user', async () => {
     await killedInTheSetUp();
     aPersonAdds({ state: 'setup_in_progress' });
     expect(await settled()).toMatchObject(unclear('Bedroom'));
@@ -316,14 +317,14 @@ describe('a flow that is to replace an entry', () => {
     former = house.status('one').entryID!;
   });
 
-  test('replaces it by the entry whose set-up was cut', async () => {
+  test('replaces it by the entry whose set-up was interrupted', async () => {
     await killedInTheSetUp(recreated('b'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual(['cut']);
     expect(house.status('one')).not.toHaveProperty('adopted');
   });
 
-  test('keeps it beside one that a person may have made, until that is removed', async () => {
+  test('keeps it beside one that a user may have made, until that is removed', async () => {
     await killedBeforeTheFirstAnswer(recreated('b'));
     aPersonAdds();
     hub.calls.length = 0;
@@ -357,7 +358,7 @@ describe('a flow that is to replace an entry', () => {
     expect(ids()).not.toContain(former);
   });
 
-  test('and that the hub itself has replaced by one whose set-up was cut is not replaced again', async () => {
+  test('and that the hub itself has replaced by one whose set-up was interrupted is not replaced again', async () => {
     await killedInTheSetUp(recreated('b'));
     hub.entries.delete(former);
     hub.calls.length = 0;
@@ -384,7 +385,7 @@ describe('a flow that is to replace an entry', () => {
 });
 
 describe('a flow whose end says that it has changed an entry', () => {
-  test('names the one that was changed while it ran, by no clock', async () => {
+  test('names the entry that was changed during the flow, without a clock', async () => {
     for (const id of ['same', 'changed']) hub.entries.set(id, anEntry({ entry_id: id, modified_at: 1 }));
     hub.scriptOf = () =>
       oneForm(['host'], () => {

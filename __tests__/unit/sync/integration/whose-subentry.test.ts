@@ -1,7 +1,7 @@
 import { type FakeHub, oneForm } from './fake-hub';
 import { House, texts } from './house';
 
-// Whose a subentry is that an entry has after a flow that made one (rules.md, "Integrations").
+// To whom a subentry belongs that an entry has after a flow that made one (rules.md, "Integrations").
 
 let house: House;
 let hub: FakeHub;
@@ -28,7 +28,7 @@ const unclear = (title: string) => ({
   message: expect.stringContaining(`“${title}”`) as unknown,
 });
 
-describe('a subentry that a person makes while the flow of another one runs', () => {
+describe('a subentry that a user makes while the flow of another one runs', () => {
   const lamp = { type: 'lamp', title: 'Lamp', values: texts({ state: '1' }) };
   const titles = () => hub.subentries.map(({ title }) => title);
 
@@ -51,7 +51,7 @@ describe('a subentry that a person makes while the flow of another one runs', ()
     expect(titles()).toEqual(['Of a person', 'Lamp']);
   });
 
-  test('is not told from it if it is of the same type: neither is renamed, and no third one is made', async () => {
+  test('is not distinguished from it if it is of the same type: neither is renamed, and no third one is made', async () => {
     expect(await madeBeside('lamp')).toMatchObject(unclear('Of a person'));
     expect(titles()).toEqual(['Of a person', 'Untitled']);
     hub.changeSubentry(house.status('one').entryID!, hub.subentries[1]!.subentry_id, 'Lamp');

@@ -51,7 +51,7 @@ async function sync(act: () => Promise<Outcome>): Promise<Outcome> {
 }
 
 describe('childModule', () => {
-  test('a hub with long secrets has its children reconciled, and no secret is in what they show', async () => {
+  test('the children of a hub with long secrets are reconciled, and no secret is in their status', async () => {
     const quoted = `the hub says: ${shown.join(', ')}, ${encodeURIComponent(bundle)}, ${file.slice(0, 500)}…`;
     const outcome = await sync(() => Promise.resolve(ready('LabelRegistered', quoted)));
     expect(outcome).toMatchObject({ type: 'Ready' });

@@ -41,7 +41,7 @@ beforeEach(() => {
 const update = (events: readonly object[], hub: Hub = aHub()) =>
   notices.update(scene, hub, client, events as never, { log: silentLog });
 
-test('a change that is taken back is said in the hub, once for each resource', async () => {
+test('a reverted change is reported in the hub, once for each resource', async () => {
   await update([drift, { type: 'Normal', reason: 'Created', message: 'other' }]);
   await update([drift]);
   expect(calls.map(({ data }) => data['notification_id'])).toEqual([
@@ -58,13 +58,13 @@ test('a change that is taken back is said in the hub, once for each resource', a
   expect(calls[0]!.data['message']).not.toContain('other');
 });
 
-test('nothing is said of other events, nor where notifyHousehold is false', async () => {
+test('other events are not reported, and none where notifyHousehold is false', async () => {
   await update([{ type: 'Warning', reason: 'Adopted', message: 'x' }]);
   await update([drift], aHub({ spec: { notifyHousehold: false } }));
   expect(calls).toEqual([]);
 });
 
-test('a notification goes after a day; others of the hub stay, and an idle hub is asked once an hour', async () => {
+test('a notification is removed after a day; others of the hub stay, and an idle hub is asked once an hour', async () => {
   const at = (hours: number) => new Date(clock.now() + hours * HOUR).toISOString();
   present = [
     { notification_id: 'hub_operator/HubScene/home/film', created_at: at(-23.5) },
@@ -87,7 +87,7 @@ test('a notification goes after a day; others of the hub stay, and an idle hub i
   expect(reads).toBe(2);
 });
 
-test('a hub that does not take it fails no reconcile', async () => {
+test('a hub that refuses it fails no reconcile', async () => {
   isRefused = true;
   await expect(update([drift])).resolves.toBeUndefined();
 });

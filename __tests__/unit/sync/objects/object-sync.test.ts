@@ -94,7 +94,7 @@ describe('ObjectSync', () => {
     ]);
   });
 
-  test('an object of another volume is forgotten, unless this one has it too', async () => {
+  test('an object of another volume is forgotten, unless the current volume has it too', async () => {
     const status = { volumeID: 'old' };
     expect((await sync([], false, status)).steps).toEqual([
       'begin',
@@ -105,7 +105,7 @@ describe('ObjectSync', () => {
     expect((await sync(['isStillThere'], false, status)).message).toBe('ensure');
   });
 
-  describe('what is known and not in status', () => {
+  describe('a record that is known and not in status', () => {
     const KNOWN = anEntry('HubFloor', 'attic', { status: { floorID: 'attic' } });
 
     class Knowing extends Kind {
@@ -127,19 +127,19 @@ describe('ObjectSync', () => {
     }
 
     const resource = anEntry('HubFloor', 'attic', {});
-    /** Resources that the steps were given. */
+    /** Resources with which the steps were called. */
     let given: Child[];
     const syncWith = (first: Child | Outcome) => {
       [steps, given] = [[], []];
       return new Knowing(first).sync(resource, {} as HubClient, {} as ReconcileContext);
     };
 
-    test('is given to the steps, and an outcome records it beside the resource’s own status', async () => {
+    test('is passed to the steps, and an outcome records it beside the resource’s own status', async () => {
       expect(await syncWith(KNOWN)).toMatchObject({ message: 'ensure', status: { from: 'ensure' } });
       expect(given).toEqual([KNOWN, resource]);
     });
 
-    test('comes into status before any step', async () => {
+    test('is written to status before any step', async () => {
       expect(await syncWith(outcomeOf('begin'))).toEqual(outcomeOf('begin'));
       expect(steps).toEqual([]);
     });

@@ -10,7 +10,7 @@ async function ended<T>(run: (operation: Operation<T>) => Promise<T>, clock = ne
 }
 
 describe('Operation', () => {
-  test('begins only once the reconcile that started it has kept it', async () => {
+  test('begins only after the reconcile that started it has recorded it', async () => {
     let hasBegun = false;
     const operation = new Operation(new ManualClock()).start(
       async () => void (hasBegun = true),

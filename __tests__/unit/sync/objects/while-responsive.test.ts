@@ -2,7 +2,7 @@ import type { HubClient } from '../../../../operator/client/hub-client';
 import { runWhileResponsive } from '../../../../operator/sync/objects/while-responsive';
 import { ManualClock, settle } from '../../manual-clock';
 
-/** A hub that answers its first `answers` questions. */
+/** A hub that answers only its first `answers` requests. */
 function hub(answers: number) {
   let asked = 0;
   const get = () => (asked++ < answers ? Promise.resolve({}) : Promise.reject(new Error('no answer')));
@@ -10,7 +10,7 @@ function hub(answers: number) {
 }
 
 describe('runWhileResponsive', () => {
-  test('waits for the work as long as the hub answers, and asks no more afterwards', async () => {
+  test('waits for the work as long as the hub answers, and sends no requests afterwards', async () => {
     const clock = new ManualClock();
     const { client, asked } = hub(Infinity);
     let end!: () => void;
@@ -26,7 +26,7 @@ describe('runWhileResponsive', () => {
     expect(asked()).toBe(before);
   });
 
-  test('does not wait any longer once the hub does not answer', async () => {
+  test('stops to wait when the hub does not answer', async () => {
     const clock = new ManualClock();
     const { client } = hub(2);
     const ended = jest.fn();

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 describe('WritePacing', () => {
-  test('two writes of an object are a least interval apart', async () => {
+  test('two writes of an object have a minimum interval', async () => {
     expect(pacing.pause(object, 'a')).toBe(0);
     pacing.mark(object);
     expect(pacing.pause(object, 'b')).toBe(MIN_WRITE_INTERVAL);
@@ -24,7 +24,7 @@ describe('WritePacing', () => {
     expect(pacing.pause(object, 'b')).toBe(0);
   });
 
-  test('rejected content is not sent again for a while, other content at once', async () => {
+  test('rejected content is not sent again for a while, other content immediately', async () => {
     const error = new HubRejected('400', 'no', 'write');
     pacing.record(object, 'a', error);
     expect(pacing.rejectionOf(object, 'a')).toBe(error);
@@ -33,7 +33,7 @@ describe('WritePacing', () => {
     expect(pacing.rejectionOf(object, 'a')).toBeUndefined();
   });
 
-  test('the interval doubles while the hub fails at the same content', () => {
+  test('the interval doubles while the hub fails with the same content', () => {
     pacing.mark(object);
     const intervals = [1, 2, 3].map(() => {
       pacing.record(object, 'a', new HubFailed('cannot read the file'));
@@ -45,7 +45,7 @@ describe('WritePacing', () => {
     expect(pacing.pause(object, 'a')).toBe(RESYNC / 2);
   });
 
-  test('an error that says nothing of the content is not remembered', () => {
+  test('an error that is unrelated to the content is not recorded', () => {
     pacing.record(object, 'a', new Error('the connection was lost'));
     pacing.record(object, 'a', undefined);
     expect(object).toEqual({});

@@ -9,38 +9,38 @@ import {
   settingsDiff,
 } from '../../../../operator/sync/registry/borrowed/previous';
 
-/** The hub after a write of the differences. */
+/** Returns the state of the hub after a write of the differences. */
 function written(present: Settings, declared: Settings, previous: Previous): Settings {
   const changes = settingsDiff(present, declared, previous).map(({ field, desired }) => [field, desired]);
   return { ...present, ...(Object.fromEntries(changes) as Settings) };
 }
 
-/** The hub and the record after one whole reconcile. */
+/** Returns the hub and the record after one whole reconcile. */
 function reconciled(present: Settings, declared: Settings, previous: Previous) {
   const recorded = recordedBefore(present, declared, previous);
   return { present: written(present, declared, recorded), previous: recordedAfter(declared, recorded) };
 }
 
 describe('previous settings', () => {
-  test('a value that is set is recorded with the one from before, and put back when it leaves the spec', () => {
+  test('a value that is set is recorded with the former one, which is restored when it leaves the spec', () => {
     const first = reconciled({ name: 'Old' }, { name: 'New' }, {});
     expect(first).toEqual({ present: { name: 'New' }, previous: { name: { was: 'Old', ours: ['New'] } } });
     expect(reconciled(first.present, {}, first.previous)).toEqual({ present: { name: 'Old' }, previous: {} });
   });
 
-  test('a value that the hub had already stays', () => {
+  test('a value that the hub already had stays', () => {
     const first = reconciled({ name: 'New' }, { name: 'New' }, {});
     expect(first.previous).toEqual({ name: { was: 'New', ours: ['New'] } });
     expect(reconciled(first.present, {}, first.previous).present).toEqual({ name: 'New' });
   });
 
-  test('no value is absent from the record, and is put back as none', () => {
+  test('a missing value is absent from the record, and is restored as missing', () => {
     const first = reconciled({ icon: null }, { icon: 'mdi:a' }, {});
     expect(first.previous).toEqual({ icon: { ours: ['mdi:a'] } });
     expect(reconciled(first.present, {}, first.previous).present).toEqual({ icon: null });
   });
 
-  test('false is a value from before', () => {
+  test('false is a former value like others', () => {
     const first = reconciled({ hidden: false }, { hidden: true }, {});
     expect(first.previous).toEqual({ hidden: { was: false, ours: [true] } });
     expect(reconciled(first.present, {}, first.previous).present).toEqual({ hidden: false });
@@ -51,7 +51,7 @@ describe('previous settings', () => {
     expect(reconciled({ name: 'Mine' }, {}, previous)).toEqual({ present: { name: 'Mine' }, previous: {} });
   });
 
-  test('a value that was asked for and perhaps not written is known beside the one that the hub has', () => {
+  test('a requested value that was perhaps not written is known beside the one that the hub has', () => {
     const first = reconciled({ name: 'Old' }, { name: 'A' }, {});
     const cut = recordedBefore(first.present, { name: 'B' }, first.previous);
     expect(cut).toEqual({ name: { was: 'Old', ours: ['A', 'B'] } });
@@ -60,7 +60,7 @@ describe('previous settings', () => {
     expect(recordedAfter({ name: 'B' }, cut)).toEqual({ name: { was: 'Old', ours: ['B'] } });
   });
 
-  test('items of a list that were there before stay, also when they leave the spec and come again', () => {
+  test('items of a list that existed before stay, even when they leave the spec and come again', () => {
     const first = reconciled({ labels: ['a', 'x'] }, { labels: ['a', 'b'] }, {});
     expect(first).toEqual({
       present: { labels: ['a', 'x', 'b'] },
@@ -76,7 +76,7 @@ describe('previous settings', () => {
     expect(reconciled(third.present, {}, third.previous).present).toEqual({ labels: ['a', 'x'] });
   });
 
-  test('an empty list is no order to remove those of others', () => {
+  test('an empty list does not remove items of other clients', () => {
     expect(reconciled({ labels: ['x'] }, { labels: [] }, {}).present).toEqual({ labels: ['x'] });
   });
 
@@ -96,7 +96,7 @@ describe('previous settings', () => {
     );
   });
 
-  test('are words of a message', () => {
+  test('are shown as words in a message', () => {
     expect(formatPrevious({ name: { was: 'Old', ours: ['New'] }, icon: { ours: ['mdi:a'] } })).toBe(
       'name: "Old", icon: none',
     );

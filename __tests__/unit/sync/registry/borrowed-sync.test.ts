@@ -149,7 +149,7 @@ async function reconcile(name: string, overrides: object = {}): Promise<Outcome>
   return outcome;
 }
 
-/** Reconciles until nothing is in progress. */
+/** Reconciles until no work is in progress. */
 async function settle(name: string): Promise<Outcome> {
   for (;;) {
     const outcome = await reconcile(name);
@@ -199,7 +199,7 @@ describe('BorrowedSync', () => {
     expect(writes).toEqual([]);
   });
 
-  test('name and area go in one command, and are put back in one', async () => {
+  test('name and area are sent in one command, and are restored in one', async () => {
     records = [aRecord({}, { originalName: null })];
     resources = [aResource('a', { name: 'New', areaName: 'Kitchen' })];
     await settle('a');
@@ -210,7 +210,7 @@ describe('BorrowedSync', () => {
     ]);
   });
 
-  test('an area without an own name is not sent to a hub that refuses it, and is to an older one', async () => {
+  test('an area without an own name is not sent to a hub that refuses it, and is sent to an older one', async () => {
     records = [aRecord({}, { originalName: null })];
     resources = [aResource('a', { areaName: 'Kitchen' })];
     expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'AreaBelongsToDevice' });
@@ -219,7 +219,7 @@ describe('BorrowedSync', () => {
     expect(await settle('a')).toMatchObject({ type: 'Ready' });
   });
 
-  test('what the hub refuses is not sent again until something changes', async () => {
+  test('values that the hub refuses are not sent again until something changes', async () => {
     reject = new HubRejected('invalid_info', 'An entity without a name of its own cannot have an area');
     version = undefined;
     records = [aRecord({}, { originalName: null })];
@@ -233,7 +233,7 @@ describe('BorrowedSync', () => {
     expect(await settle('a')).toMatchObject({ type: 'Ready' });
   });
 
-  test('a name that cannot be put back beside the area of a person stays, with an event', async () => {
+  test('a name that cannot be restored beside the area of a user stays, with an event', async () => {
     records = [aRecord({}, { originalName: null })];
     resources = [aResource('a', { name: 'New' })];
     await settle('a');
@@ -265,7 +265,7 @@ describe('BorrowedSync', () => {
     expect(writes).toEqual([]);
   });
 
-  test('on another volume the record is dropped, and nothing of it is put back', async () => {
+  test('on another volume the record is dropped, and nothing of it is restored', async () => {
     records = [aRecord({ name: 'Old' })];
     resources = [aResource('a', { name: 'New' })];
     await settle('a');
@@ -293,7 +293,7 @@ describe('BorrowedSync', () => {
     expect(statusOf('a')).toMatchObject({ registryId: 'r2', previous: { name: { was: 'Fresh' } } });
   });
 
-  test('of two that have recorded one entry the older one keeps it, and the younger puts back only what is its own', async () => {
+  test('of two that have recorded one entry the older one keeps it, and the younger restores only its own values', async () => {
     records = [aRecord({ name: 'Old' })];
     resources = [
       aResource('young', { name: 'New', icon: 'mdi:a' }, { creationTimestamp: '2026-11-28T10:00:01Z' }),
@@ -315,14 +315,14 @@ describe('BorrowedSync', () => {
     expect(writes).toEqual([{ name: 'New', icon: 'mdi:a' }, { icon: null }]);
   });
 
-  test('more than can be remembered is refused before anything is written', async () => {
+  test('more values than can be recorded are refused before anything is written', async () => {
     const aliases = Array.from({ length: 64 }, (_, index) => `${'x'.repeat(200)}${index}`);
     resources = [aResource('a', { aliases })];
     expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
     expect(writes).toEqual([]);
   });
 
-  test('more than can be remembered is refused also where the hub has all of it, and its removal is not', async () => {
+  test('more values than can be recorded are refused even if the hub has all of them, and their removal is not', async () => {
     const aliases = Array.from({ length: 20 }, (_, index) => `${'ü'.repeat(60)}${index}`);
     records = [aRecord({ aliases })];
     resources = [aResource('a', { aliases })];
@@ -332,7 +332,7 @@ describe('BorrowedSync', () => {
     expect(await settle('a')).toMatchObject({ type: 'Ready' });
   });
 
-  test('a list of the largest size is exchanged for another one', async () => {
+  test('a list of the largest size is replaced by another one', async () => {
     const list = (letter: string) =>
       Array.from({ length: 20 }, (_, index) => `${letter.repeat(180)}${index}`);
     resources = [aResource('a', { aliases: list('x') })];
@@ -345,7 +345,7 @@ describe('BorrowedSync', () => {
     expect(records[0]!.settings['aliases']).toEqual([]);
   });
 
-  test('an entity that was made again gets its settings, also with driftPolicy Warn', async () => {
+  test('an entity that was created again gets its settings, also with driftPolicy Warn', async () => {
     resources = [aResource('a', { name: 'New', driftPolicy: 'Warn' })];
     await settle('a');
     records = [aRecord({}, { id: 'r2' })];
@@ -354,7 +354,7 @@ describe('BorrowedSync', () => {
     expect(writes).toEqual([{ name: 'New' }, { name: 'New' }]);
   });
 
-  test('the hub refused it for the former id of the entity: that does not hold for the present one', async () => {
+  test('a refusal for the former id of the entity does not apply to the current one', async () => {
     reject = new NotFound('not_found', 'Entity not found');
     resources = [aResource('a', { name: 'New' })];
     expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub' });
@@ -408,7 +408,7 @@ describe('BorrowedSync', () => {
     expect(await remove('a')).toEqual([]);
   });
 
-  test('a resource that waits for its entity asks for its state once in 30 s', async () => {
+  test('a resource that waits for its entity requests its state once in 30 s', async () => {
     records = [];
     states.add('/api/states/light.a');
     resources = [aResource('a', { name: 'New' })];
@@ -437,13 +437,13 @@ describe('BorrowedSync', () => {
     expect(await reconcile('a')).toMatchObject({ type: 'Ready' });
   });
 
-  test('a dry-run says what cannot be written', async () => {
+  test('a dry-run names values that cannot be written', async () => {
     records = [aRecord({}, { originalName: null })];
     resources = [aResource('a', { areaName: 'Kitchen' })];
     expect(await reconcile('a', { dryRun: true })).toMatchObject({ reason: 'AreaBelongsToDevice' });
   });
 
-  test('a dry-run says what it would write', async () => {
+  test('a dry-run names values that it would write', async () => {
     resources = [aResource('a', { name: 'New' })];
     const outcome = await reconcile('a', { dryRun: true });
     expect(outcome).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
@@ -451,7 +451,7 @@ describe('BorrowedSync', () => {
     expect(writes).toEqual([]);
   });
 
-  test('an entry that has gone needs no removal', async () => {
+  test('an entry that has disappeared needs no removal', async () => {
     resources = [aResource('a', { name: 'New' })];
     await settle('a');
     records = [];

@@ -29,12 +29,12 @@ describe('desiredEntry', () => {
       ['x', 'y', '\ufeffz'],
     ],
     [[' ', '\u3000'], []],
-  ])('aliases %j are as the hub keeps them', (aliases, kept) => {
+  ])('aliases %j are in the hub’s form', (aliases, kept) => {
     const { fields } = desiredEntry(floors, anEntry('HubFloor', 'f', { spec: { aliases } }), {});
     expect(fields).toMatchObject({ aliases: kept });
   });
 
-  test('the hash is that of what is set: it depends on ids, not on order or on what is cleared', () => {
+  test('the hash covers the set fields: it depends on ids, not on order or on cleared fields', () => {
     const hash = (spec: object, ids: string[], appliedFields: string[] = []) =>
       desiredEntry(areas, anEntry('HubArea', 'a', { spec: { ...spec }, status: { appliedFields } }), {
         labels: ids,
@@ -52,7 +52,7 @@ describe('entryDiff', () => {
     {},
   );
 
-  test('lists are compared without order, and what is cleared with null', () => {
+  test('lists are compared without order, and cleared fields with null', () => {
     expect(entryDiff({ name: 'f', aliases: ['b', 'a'], icon: null, level: 7 }, desired)).toEqual([]);
     expect(entryDiff({ name: 'f', aliases: ['a', 'b'] }, desired)).toEqual([]);
   });

@@ -2,7 +2,7 @@ import type { RegistryRecord } from '../../../../operator/client/connection/api-
 import type { RegistryType } from '../../../../operator/client/connection/registry-types';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-types';
 
-/** A resource of the hub `villa`. */
+/** Returns a resource of the hub `villa`. */
 export function anEntry(
   kind: `Hub${Capitalize<RegistryType>}`,
   name: string,
@@ -30,7 +30,7 @@ export function anEntry(
   };
 }
 
-/** Entries of a registry by id, each with this name. */
+/** Returns entries of a registry by id, each with this name. */
 export function entriesNamed(names: Readonly<Record<string, string>>): Map<string, RegistryRecord> {
   return new Map(Object.entries(names).map(([id, name]) => [id, { name }]));
 }

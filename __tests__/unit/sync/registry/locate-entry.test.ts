@@ -29,13 +29,13 @@ describe('locate', () => {
     expect(find(fields)).toEqual({ type, id });
   });
 
-  test('the entry that this process has created is known by its id, with any name', () => {
+  test('the entry that this process has created is recognized by its id, with any name', () => {
     const mine = anEntry('HubFloor', 'mine', { spec: { name: 'N' }, status: { pendingName: 'b' } });
     expect(locate(floors, mine, entries, [], 'b')).toEqual({ type: 'Created', id: 'b' });
     expect(locate(floors, mine, entries, [], 'gone')).toEqual({ type: 'Absent' });
   });
 
-  test('one under an announced name that is not that of the spec any more is not taken', () => {
+  test('an entry under a recorded name that is no longer that of the spec is not adopted', () => {
     expect(find({ spec: { name: 'N' }, status: { pendingName: 'b' } })).toEqual({ type: 'Absent' });
   });
 
@@ -44,7 +44,7 @@ describe('locate', () => {
     expect(find({ spec: { name: 'A' } }, [other])).toEqual({ type: 'OfOther', id: 'a', owner: other });
   });
 
-  test('of two resources with the same recorded id, the one that wants the name of the entry has it', () => {
+  test('of two resources with the same recorded id, the one with the name of the entry owns it', () => {
     // A hub that was killed has forgotten both, and gave the id of one to the new entry of the other.
     const mine = (name: string, status: Record<string, unknown> = { floorID: 'a' }) => ({
       spec: { name },
@@ -58,7 +58,7 @@ describe('locate', () => {
     expect(find(mine('Z'), [younger])).toEqual({ type: 'Owned', id: 'a' });
   });
 
-  test('what the hub rejected was not created: an entry of its name is that of a user', () => {
+  test('a rejected entry was not created: an entry of its name belongs to a user', () => {
     const ready = { type: 'Ready', status: 'False', reason: 'RejectedByHub' };
     const status = { pendingName: 'a', conditions: [ready] };
     expect(find({ spec: { name: 'A' }, status })).toEqual({ type: 'Unmanaged', id: 'a' });
@@ -76,7 +76,7 @@ describe('announcedEntry', () => {
   const announced = (name: string, others: Parameters<typeof announcedEntry>[3] = []) =>
     announcedEntry(floors, anEntry('HubFloor', 'mine', { status: { pendingName: name } }), entries, others);
 
-  test('is the one of that name which no resource has recorded', () => {
+  test('is the entry of that name which no resource has recorded', () => {
     expect(announced('b')).toEqual({ id: 'b', name: 'B' });
     expect(announced('c')).toBeUndefined();
     expect(announced('b', [owner('B', 'b')])).toBeUndefined();
@@ -96,10 +96,10 @@ describe('nameConflict', () => {
   test('a free name, its own in other letters, and one that no resource has are no conflict', () => {
     expect(conflict(a!('New'))).toEqual({ type: 'None' });
     expect(conflict(a!(' a'), b!('B'))).toEqual({ type: 'None' });
-    expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects it
+    expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects the name
   });
 
-  test('the owner of the name is waited for, also if it waits itself or is suspended', () => {
+  test('the owner of the name is waited for, even if it waits itself or is suspended', () => {
     expect(conflict(a!('B'), b!('New'))).toMatchObject({ type: 'Held', owner: b!('New') });
     expect(conflict(a!('B'), b!('C'), c!('New'))).toMatchObject({ type: 'Held', owner: b!('C') });
     expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });

@@ -18,7 +18,7 @@ describe('resolveName', () => {
     ['spec.name before metadata.name', 'Attic', { id: 'attic' }],
     ['metadata.name', 'top', { id: 'attic' }],
     ['the name of an entry that a person made', 'by HAND', { id: 'hand' }],
-  ])('a name is that of %s', (_what, name, id) => {
+  ])('a name refers to %s', (_what, name, id) => {
     expect(resolve(name)).toEqual(id);
   });
 
@@ -29,7 +29,7 @@ describe('resolveName', () => {
     expect(resolve('By hand', [stale])).toEqual({ missing: expect.stringContaining('HubFloor new') });
   });
 
-  test('of two resources with one name, that with the entry counts', () => {
+  test('of two resources with one name, the one with the entry counts', () => {
     const duplicate = anEntry('HubFloor', 'duplicate', { spec: { name: 'Attic' } });
     expect(resolve('Attic', [duplicate, attic])).toEqual({ id: 'attic' });
   });
@@ -62,7 +62,7 @@ describe('resolveReferences', () => {
   test.each([
     ['FloorNotReady', { floorName: 'Cellar', labels: ['C'] }, 'the floor “Cellar” in floorName'],
     ['LabelNotReady', { floorName: 'Attic', labels: ['A', 'C'] }, 'the label “C” in labels'],
-  ])('what is missing is waited for: %s', async (reason, spec, text) => {
+  ])('a missing entry is waited for: %s', async (reason, spec, text) => {
     expect(await resolve(spec)).toMatchObject({
       outcome: { type: 'Waiting', reason, after: 30_000, message: expect.stringContaining(text) },
     });

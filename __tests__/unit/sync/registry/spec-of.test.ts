@@ -48,7 +48,7 @@ const records: readonly (readonly [EntryType, fc.Arbitrary<RegistryRecord>])[] =
 
 describe('the spec of an entry of a registry', () => {
   test.each(records.map(([entryType, record]) => [entryType.type, entryType, record] as const))(
-    'of a %s desires the entry as it is',
+    'of a %s describes the entry unchanged',
     (_, entryType, record) => {
       fc.assert(
         fc.property(record, (entry) => {

@@ -18,7 +18,7 @@ let clock: ManualClock;
 let resources: EntryResource[];
 let entries: Record<RegistryType, Map<string, RegistryRecord>>;
 let writes: string[];
-/** The hub's form of the fields that it is sent. */
+/** Returns the hub's form of the fields that it is sent. */
 let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
 /** Zones of the configuration file. */
@@ -27,7 +27,7 @@ let drifts: string[];
 /** Volume of the hub. */
 let volume: string | undefined;
 let client: HubClient;
-/** By kind. */
+/** The sync modules by kind. */
 let modules: Record<string, RegistrySync>;
 let given: Services;
 
@@ -89,7 +89,7 @@ const context = (fields: { dryRun?: boolean; forced?: boolean } = {}) => ({
 
 const removeFloor = () => removeObject(given, modules['HubFloor']!, resources[0]!, client, context());
 
-/** Reconciles once; the resource in `resources` then has the status and the condition of the outcome. */
+/** Reconciles once. The resource in `resources` then has the status and the condition of the outcome. */
 async function reconcile(name: string, fields: Parameters<typeof context>[0] = {}): Promise<Outcome> {
   const index = resources.findIndex(({ metadata }) => metadata.name === name);
   const resource = resources[index]!;
@@ -103,7 +103,7 @@ async function reconcile(name: string, fields: Parameters<typeof context>[0] = {
   return outcome;
 }
 
-/** Reconciles until nothing is written to status before something is written to the hub. */
+/** Reconciles until nothing is written to status before a write to the hub. */
 async function settle(name: string): Promise<Outcome> {
   for (;;) {
     const outcome = await reconcile(name);
@@ -126,7 +126,7 @@ describe('RegistrySync', () => {
     expect(status('attic')).not.toHaveProperty('pendingName');
   });
 
-  describe('after an announced creation whose end is not in status', () => {
+  describe('after a recorded creation whose end is not in status', () => {
     const entry = { name: 'Attic', floor_id: 'attic', level: null };
     const announced = async () => {
       resources = [floor({ spec: { level: 2 } })];
@@ -135,7 +135,7 @@ describe('RegistrySync', () => {
     };
     const adopted = { type: 'Warning', reason: 'Adopted' };
 
-    test('an entry of that name may be a person’s: it is adopted, and stays at the deletion', async () => {
+    test('an entry of that name may be a user’s: it is adopted, and stays at the deletion', async () => {
       await announced();
       entries.floor.set('attic', entry);
       expect(await reconcile('attic')).toMatchObject({ events: [adopted] });
@@ -146,7 +146,7 @@ describe('RegistrySync', () => {
       expect(entries.floor.has('attic')).toBe(true);
     });
 
-    test('one that this process has created is its own, by the id that the hub has given', async () => {
+    test('an entry that this process has created is its own, by the id that the hub has given', async () => {
       await announced();
       const [before] = resources;
       expect(await reconcile('attic')).toMatchObject({ type: 'Ready' });
@@ -157,7 +157,7 @@ describe('RegistrySync', () => {
       expect(writes).toHaveLength(1);
     });
 
-    test('one that this process has created goes with a resource that is deleted before status has the id', async () => {
+    test('an entry that this process has created is deleted with a resource that is deleted before status has the id', async () => {
       await announced();
       const [before] = resources;
       await reconcile('attic');
@@ -167,7 +167,7 @@ describe('RegistrySync', () => {
       expect(entries.floor.size).toBe(0);
     });
 
-    test('one that a person makes after the id was recorded and the entry has gone is not', async () => {
+    test('an entry that a user makes after the id was recorded and the entry was removed is not', async () => {
       await announced();
       await settle('attic');
       await settle('attic');
@@ -208,7 +208,7 @@ describe('RegistrySync', () => {
     expect(writes).toEqual([]);
   });
 
-  test('a field is in status before it is set, and only what differs is sent', async () => {
+  test('a field is in status before it is set, and only differences are sent', async () => {
     resources = [floor({ spec: { level: 2 } })];
     await settle('attic');
     resources[0] = { ...resources[0]!, spec: { ...resources[0]!.spec, icon: 'mdi:x' } };
@@ -219,7 +219,7 @@ describe('RegistrySync', () => {
     expect(writes.slice(1)).toEqual(['update floor attic {"icon":"mdi:x"}']);
   });
 
-  test('a difference that comes back after each of three corrections is reported and left', async () => {
+  test('a difference that returns after each of three corrections is reported and left', async () => {
     resources = [floor({ spec: { level: 2 } })];
     await settle('attic');
     for (let time = 0; time < 3; time++) {
@@ -252,7 +252,7 @@ describe('RegistrySync', () => {
       expect(writes).toHaveLength(1);
     });
 
-    test('a cleared field is that of a new zone, and the icon, which the hub cannot clear, stays', async () => {
+    test('a cleared field gets the default of a new zone, and the icon, which the hub cannot clear, stays', async () => {
       resources = [zone({ radius: 150, passive: true, icon: 'mdi:school' })];
       await settle('School');
       change({});
@@ -277,7 +277,7 @@ describe('RegistrySync', () => {
       expect(status('School')).toMatchObject({ zoneID: 'work', adopted: true });
     });
 
-    test('one of that name in the YAML of the hub is reported, and none is created beside it', async () => {
+    test('a zone of that name in the YAML of the hub is reported, and none is created beside it', async () => {
       yamlZones = [{ entityId: 'zone.pupils', name: 'SCHOOL' }];
       resources = [zone()];
       expect(await reconcile('School', { dryRun: true })).toMatchObject({ reason: 'NameConflict' });
@@ -289,7 +289,7 @@ describe('RegistrySync', () => {
       expect(await settle('School')).toMatchObject({ type: 'Ready' });
     });
 
-    test('the zone of the hub itself, which has the name of its location, is said to come from the core settings', async () => {
+    test('the hub’s home zone, which has the name of its location, is reported as coming from the core settings', async () => {
       yamlZones = [{ entityId: 'zone.home', name: 'School' }];
       resources = [zone()];
       const { reason, message } = await reconcile('School');
@@ -300,7 +300,7 @@ describe('RegistrySync', () => {
     });
   });
 
-  test('what the hub rejects is Stalled, stays so until the next attempt, and is sent every 30 s', async () => {
+  test('a rejection by the hub is Stalled, stays so until the next attempt, and is retried every 30 s', async () => {
     resources = [floor()];
     accept = () => {
       throw new HubRejected('invalid_info', 'no');
@@ -330,7 +330,7 @@ describe('RegistrySync', () => {
     expect(status('attic')).toMatchObject({ adopted: true });
   });
 
-  test('a label that the hub leaves out is no success', async () => {
+  test('a label that the hub drops is not a success', async () => {
     entries.label.set('wood', { name: 'Wood', label_id: 'wood' });
     resources = [anEntry('HubArea', 'den', { spec: { labels: ['Wood'] } })];
     accept = (fields) => ({ ...fields, labels: [] });
@@ -363,7 +363,7 @@ describe('RegistrySync', () => {
     expect(await settle('den')).toMatchObject({ type: 'Ready' });
   });
 
-  test('a floor that stays missing is reported, at once if that is asked for', async () => {
+  test('a floor that stays missing is reported, immediately if requested', async () => {
     resources = [anEntry('HubArea', 'den', { spec: { floorName: 'attic' } })];
     expect(await reconcile('den', { forced: true })).not.toHaveProperty('unreported');
     await clock.advance(100);
@@ -374,7 +374,7 @@ describe('RegistrySync', () => {
     expect(outcome).not.toHaveProperty('unreported');
   });
 
-  test('in recovery mode an entry that has gone is neither created again nor taken for removed', async () => {
+  test('in recovery mode a missing entry is neither created again nor treated as removed', async () => {
     resources = [floor({ status: { floorID: 'attic' } })];
     hubState = { state: 'RUNNING', recovery_mode: true };
     expect(await reconcile('attic')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
@@ -396,13 +396,13 @@ describe('RegistrySync', () => {
       await clock.advance(2_000);
     });
 
-    test('an entry that is missing is created as for a new resource, also with driftPolicy Warn', async () => {
+    test('a missing entry is created as for a new resource, also with driftPolicy Warn', async () => {
       expect(await settle('attic')).toMatchObject({ type: 'Ready' });
       expect(writes).toEqual(['create floor attic {"name":"attic","level":2}']);
       expect([status('attic'), drifts]).toMatchObject([{ volumeID: 'second', floorID: 'attic' }, []]);
     });
 
-    test('an entry of that name is a person’s: it is adopted, and none of its fields is cleared', async () => {
+    test('an entry of that name is a user’s: it is adopted, and none of its fields is cleared', async () => {
       entries.floor.set('attic', { name: 'Attic', floor_id: 'attic', icon: 'mdi:home', level: 7 });
       await settle('attic');
       expect(status('attic')).toMatchObject({ adopted: true, volumeID: 'second', appliedFields: ['level'] });
@@ -423,7 +423,7 @@ describe('RegistrySync', () => {
     });
   });
 
-  test('requested reconciliations of many read the registries once', async () => {
+  test('requested reconciliations of many resources read the registries once', async () => {
     resources = ['a', 'b', 'c'].map((name) => anEntry('HubFloor', name));
     for (const name of ['a', 'b', 'c']) await reconcile(name, { forced: true });
     expect(writes).toEqual(registryTypes.map((type) => `read ${type}`));

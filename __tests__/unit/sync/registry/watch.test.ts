@@ -54,7 +54,7 @@ beforeEach(() => {
 });
 
 describe('RegistryWatch', () => {
-  test('several changes are one read, which reconciles the resources whose entries have changed', async () => {
+  test('several changes cause one read, which reconciles the resources whose entries have changed', async () => {
     entries.set('b', { name: 'b', level: 9 });
     for (let change = 0; change < 5; change++) changed.floor();
     await clock.advance(300);
@@ -63,7 +63,7 @@ describe('RegistryWatch', () => {
     expect(reconciled).not.toContain('floor a change');
   });
 
-  test('a registry without resources is not read, and concerns those that refer to it', async () => {
+  test('a registry without resources is not read, and its changes requeue resources that refer to it', async () => {
     resources.floor = [];
     changed.floor();
     await clock.advance(300);
@@ -79,13 +79,13 @@ describe('RegistryWatch', () => {
     expect(reconciled.slice(0, 2)).toEqual(['floor a change', 'floor b change']);
   });
 
-  test('a change of floors concerns areas: those that wait at once, the others after all changes', async () => {
+  test('a change of floors requeues areas: those that wait immediately, the others after all changes', async () => {
     changed.floor();
     await clock.advance(300);
     expect(reconciled).toEqual(['area r resync', 'area w change']);
   });
 
-  test('a name that the operator has freed concerns those that wait for it, and all that may refer to it', () => {
+  test('a name that the operator has released requeues those that wait for it, and all that may refer to it', () => {
     resources.floor = [watched('a'), watched('b', false)];
     watch.requeueAfterOwnChange('floor');
     expect(reconciled).toEqual(['floor b change', 'area r resync', 'area w change']);
@@ -101,7 +101,7 @@ describe('RegistryWatch', () => {
     expect(reconciled).toContain('floor a change');
   });
 
-  test('a registry that is too large to be kept is asked for again later, without a line in the log each time', async () => {
+  test('a registry that is too large to be kept is requested again later, without a log line each time', async () => {
     failure = new HubTooLarge('floors', 42_000_000);
     entries.delete('a');
     changed.floor();

@@ -19,10 +19,10 @@ const owner = {
 class Cluster {
   private secret: ReadonlyMap<string, string> | undefined;
   private accepted: object | undefined;
-  /** The HubSecrets; undefined: it is deleted. */
+  /** The HubSecrets; undefined when it is deleted. */
   present: HubSecrets | undefined = owner;
 
-  /** The services of a new process. */
+  /** Returns the services of a new process. */
   services(): Services {
     return services({
       cache: {
@@ -48,7 +48,7 @@ class Cluster {
     await writeGeneratedSecrets(services, inUse, { owner }, 'villa', new Map(Object.entries(values)));
   }
 
-  /** The hub has loaded the secrets of now, but for these sections. */
+  /** Marks the current secrets as loaded by the hub, except in these sections. */
   async load(pending: readonly string[] = []): Promise<void> {
     const secrets = (await readGeneratedSecrets(this.services(), 'home', 'villa'))!.hash;
     const marker = { configuration: 'sha256:c', secrets };
@@ -74,7 +74,7 @@ async function rotated() {
 }
 
 describe('writeGeneratedSecrets', () => {
-  test('a value of before is masked in texts of the hub, also by the next process', async () => {
+  test('a former value is masked in texts of the hub, also by the next process', async () => {
     const cluster = await rotated();
     expect(await cluster.redact('lovelace: hunter2, correct-horse')).toBe('***: ***, ***');
   });
@@ -82,7 +82,7 @@ describe('writeGeneratedSecrets', () => {
   test.each<[string, readonly string[] | undefined]>([
     ['has not read the one of now', undefined],
     ['has a section that waits for a restart', ['counter']],
-  ])('so it stays while the hub %s', async (_, pending) => {
+  ])('a former value is also masked while the hub %s', async (_, pending) => {
     const cluster = await rotated();
     if (pending) await cluster.load(pending);
     await cluster.write({ password: 'correct-horse', user: 'lovelace' });
@@ -90,21 +90,21 @@ describe('writeGeneratedSecrets', () => {
     expect(await cluster.redact('hunter2, correct-horse')).toBe('***, ***');
   });
 
-  test('it is gone once the hub has loaded the one of now', async () => {
+  test('a former value is dropped when the hub has loaded the current one', async () => {
     const cluster = await rotated();
     await cluster.load();
     await cluster.write({ password: 'correct-horse', user: 'lovelace' });
     expect(await cluster.redact('hunter2')).toBe('hunter2');
   });
 
-  test('a key that is removed leaves its value to be masked, with all its lines', async () => {
+  test('the value of a removed key stays masked, with all its lines', async () => {
     const cluster = new Cluster();
     await cluster.write({ certificate: 'first line\nsecond line\n', user: 'lovelace' });
     await cluster.write({ user: 'lovelace' });
     expect(await cluster.redact('got second line')).toBe('got ***');
   });
 
-  test('a resource that was deleted meanwhile does not write over the one that has taken over', async () => {
+  test('a resource that was deleted in the meantime does not overwrite the one that has taken over', async () => {
     const cluster = new Cluster();
     await cluster.write({ key: 'of the successor' });
     cluster.present = undefined;
@@ -116,7 +116,7 @@ describe('writeGeneratedSecrets', () => {
     );
   });
 
-  test('a value of before that is too large to be kept leaves room for those after it', async () => {
+  test('a former value that is too large to be kept leaves room for later ones', async () => {
     const cluster = new Cluster();
     await cluster.write({ certificate: 'x'.repeat(60_000), password: 'hunter2', user: 'lovelace' });
     await cluster.write({ user: 'lovelace' });
@@ -124,7 +124,7 @@ describe('writeGeneratedSecrets', () => {
     expect(await cluster.redact('hunter2')).toBe('***');
   });
 
-  test('many values of before leave room for those of now: the latest are masked', async () => {
+  test('many former values leave room for the current ones: the latest are masked', async () => {
     const cluster = new Cluster();
     for (let count = 0; count < 40; count++) await cluster.write({ key: `${count}-${'x'.repeat(8_000)}` });
     expect(cluster.size).toBeLessThan(100_000);

@@ -28,7 +28,7 @@ describe('writeSecretsYaml', () => {
 });
 
 describe('readSecretsYaml', () => {
-  test('lists that aliases repeat, which have 2^60 values as a text, are no secrets', () => {
+  test('lists that aliases repeat, which have 2^60 values as a text, are not secrets', () => {
     const levels = Array.from(
       { length: 60 },
       (_, level) => `x${level + 1}: &x${level + 1} [*x${level}, *x${level}]\n`,
@@ -38,7 +38,7 @@ describe('readSecretsYaml', () => {
     expect(valuesIn(new Map([['secrets.yaml', text]]))).toEqual(['value', 'salt']);
   });
 
-  test('reads what was written', () => {
+  test('reads written values', () => {
     const key = fc.stringMatching(/^[-._a-zA-Z0-9]{1,20}$/).filter((name) => name !== '__proto__');
     fc.assert(
       fc.property(fc.dictionary(key, fc.string({ unit: 'binary' }), { noNullPrototype: true }), (values) => {
@@ -55,7 +55,7 @@ describe('readSecretsYaml', () => {
   });
 
   test.each(['', 'a: [', '- a', 'text', 'login: hunter2', 'hub_operator_hash: x'])(
-    'a file that the operator did not generate, %j, is none',
+    'a file that the operator did not generate, %j, has none',
     (text) => {
       expect(readSecretsYaml(text)).toBeUndefined();
     },
@@ -85,7 +85,7 @@ describe('digestOfSecret', () => {
   const read = (values: Readonly<Record<string, string>>, salt: string) =>
     readSecretsYaml(write(values, salt).text)!;
 
-  test('is another one for another value or salt, and empty for no value', () => {
+  test('differs for another value or salt, and is empty for no value', () => {
     const digest = digestOfSecret(read({ a: '1' }, 'x'), 'a');
     expect(digest).toMatch(/^[0-9a-f]{32}$/);
     expect(digestOfSecret(read({ a: '1', b: '2' }, 'x'), 'a')).toBe(digest);

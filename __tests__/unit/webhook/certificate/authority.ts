@@ -3,7 +3,7 @@ import type { TlsSecret } from '../../../../operator/webhook/certificate/check';
 
 export const HOST = 'hub-operator-webhook.hub-operator.svc';
 
-/** A Secret as the API server has it. */
+/** Returns a Secret as the API server stores it. */
 export function tlsSecret(
   { certificate, key, ca }: Pick<IssuedCertificate, 'certificate' | 'key'> & { readonly ca?: string },
   resourceVersion = '1',

@@ -16,7 +16,7 @@ import { HOST, issueCertificate, textOf, tlsSecret } from './authority';
 const DAY = 24 * 3_600_000;
 const DAMAGED = '-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----';
 
-/** The Secret and the webhook configuration of the API server, with their optimistic locks. */
+/** The Secret and the webhook configuration in the API server, with their optimistic locks. */
 class Server {
   secret: TlsSecret | undefined;
   configuration: WebhookConfiguration | undefined = {
@@ -46,7 +46,7 @@ class Server {
     return Buffer.from(webhook!.clientConfig.caBundle ?? '', 'base64').toString('utf8');
   }
 
-  /** Another client writes the Secret. */
+  /** Writes the Secret as another client. */
   put(secret: TlsSecret | undefined): void {
     this.secret = secret && {
       ...secret,
@@ -55,7 +55,7 @@ class Server {
   }
 }
 
-/** One replica with its own view of the server, which is as new as the test lets it be. */
+/** One replica with its own view of the server, which the test updates. */
 class Replica {
   readonly served: ServingCertificate[] = [];
   readonly log = new RecordingLog();
@@ -85,7 +85,7 @@ class Replica {
     });
   }
 
-  /** The watches deliver the present state. */
+  /** Delivers the current state by the watches. */
   async watch(): Promise<void> {
     this.seen = { secret: this.server.secret, configuration: this.server.configuration };
     this.certificates.handleChange();
@@ -119,7 +119,7 @@ function start(server: Server, clock = new ManualClock(), host = HOST): Replica 
   return replica;
 }
 
-/** A leader that serves. */
+/** Makes a leader that serves. */
 async function established() {
   const server = new Server();
   const clock = new ManualClock();
@@ -129,7 +129,7 @@ async function established() {
 }
 
 describe('Certificates', () => {
-  test('the leader makes a certificate, tells the API server its CA, and serves it', async () => {
+  test('the leader makes a certificate, registers its CA in the API server, and serves it', async () => {
     const { server, leader, first } = await established();
     expect(server.writes).toEqual(['POST Secret', 'PATCH configuration']);
     expect(server.bundle).toBe(first.ca);
@@ -152,7 +152,7 @@ describe('Certificates', () => {
     expect(server.writes).toHaveLength(2);
   });
 
-  test('of two that make a certificate at once, the Secret that was stored first counts', async () => {
+  test('of two that make a certificate at the same time, the Secret that was stored first is used', async () => {
     const server = new Server();
     const [one, other] = [start(server), start(server)];
     one.certificates.lead();
@@ -167,7 +167,7 @@ describe('Certificates', () => {
     expect([...one.log.at('error'), ...other.log.at('error')]).toEqual([]);
   });
 
-  test('it is renewed before its end, and the API server trusts the new one alone', async () => {
+  test('it is renewed before its end, and the API server then trusts only the new one', async () => {
     const { server, clock, leader, first } = await established();
     await clock.advance(WEBHOOK_WRITE_INTERVAL);
     clock.set(59 * DAY);
@@ -209,7 +209,7 @@ describe('Certificates', () => {
     expect(leader.log.at('error')).toEqual([]);
   });
 
-  test('a valid certificate that a person stores is served, and its CA is told', async () => {
+  test('a valid certificate that a user stores is served, and its CA is registered', async () => {
     const { server, clock, leader } = await established();
     const brought = issueCertificate(HOST, clock.now());
     await clock.advance(WEBHOOK_WRITE_INTERVAL);
@@ -219,13 +219,13 @@ describe('Certificates', () => {
     expect(server.bundle).toBe(brought.ca);
   });
 
-  /** Another program removes the CA. */
+  /** Removes the CA as another program. */
   function removeCa(server: Server): void {
     const { metadata } = server.configuration!;
     server.configuration = { metadata, webhooks: [{ name: 'w.example.org', clientConfig: {} }] };
   }
 
-  test('a CA that was removed from the webhook configuration is told again', async () => {
+  test('a CA that was removed from the webhook configuration is registered again', async () => {
     const { server, clock, leader, first } = await established();
     await clock.advance(WEBHOOK_WRITE_INTERVAL);
     removeCa(server);
@@ -234,7 +234,7 @@ describe('Certificates', () => {
     expect(leader.served).toHaveLength(1);
   });
 
-  test('against a program that changes them each time, they are written after a pause', async () => {
+  test('when another program changes them each time, they are written after a pause', async () => {
     const { server, clock, leader } = await established();
     const before = server.writes.length;
     for (let round = 0; round < 20; round++) {
@@ -249,7 +249,7 @@ describe('Certificates', () => {
     expect(server.bundle).toBe(leader.current!.ca);
   });
 
-  test('without a webhook configuration the certificate is made, and the CA told when there is one', async () => {
+  test('without a webhook configuration the certificate is made, and the CA is registered when there is one', async () => {
     const server = new Server();
     const { configuration } = server;
     server.configuration = undefined;
@@ -278,7 +278,7 @@ describe('Certificates', () => {
   });
 
   test.each(['a.svc:443', 'https://a.svc', '[::1]', 'ä.svc'])(
-    'for %s, which no certificate can be for, nothing is written',
+    'for %s, for which no certificate can be issued, nothing is written',
     async (host) => {
       const server = new Server();
       const clock = new ManualClock();

@@ -22,7 +22,7 @@ describe('checkCertificate', () => {
     expect(checked.serving.ca).toBe(issued.ca);
   });
 
-  test.each([HOST, '127.0.0.1', 'fd00::1'])('it is for %s alone', (host) => {
+  test.each([HOST, '127.0.0.1', 'fd00::1'])('it is valid only for %s', (host) => {
     const secret = tlsSecret(issueCertificate(host, now));
     expect(problemOf(secret, now, host)).toBe('valid');
     expect(problemOf(secret, now, 'other.svc')).toBe('it is not for other.svc');
@@ -36,21 +36,21 @@ describe('checkCertificate', () => {
     expect(problemOf(secret, now + 90 * DAY)).toContain('it was valid until');
   });
 
-  test('each certificate has a CA of its own, and one of another CA is refused', () => {
+  test('each certificate has its own CA, and one of another CA is refused', () => {
     const [one, other] = [issueCertificate(HOST, now), issueCertificate(HOST, now)];
     expect(problemOf(tlsSecret({ ...one, ca: other.ca }))).toBe('ca.crt does not begin with its CA');
     expect(problemOf(tlsSecret({ ...one, ca: `${one.ca}\n${other.ca}` }))).toBe('valid');
     expect(problemOf(tlsSecret({ ...one, key: other.key }))).toBe('tls.key is not the key of tls.crt');
   });
 
-  test('an expired CA is not told to the API server', () => {
+  test('an expired CA is not registered in the API server', () => {
     const former = issueCertificate(HOST, now - 91 * DAY);
     expect(problemOf(tlsSecret({ ...issueCertificate(HOST, now), ca: former.ca }))).toContain(
       'ca.crt was valid until',
     );
   });
 
-  test('a damaged Secret is a problem in words', () => {
+  test('a damaged Secret is reported in words', () => {
     const issued = issueCertificate(HOST, now);
     const secret = tlsSecret(issued);
     expect(problemOf(undefined)).toBe('there is no such Secret');
@@ -58,7 +58,7 @@ describe('checkCertificate', () => {
     expect(problemOf(tlsSecret({ ...issued, certificate: 'garbage' }))).toBe('tls.crt has no certificate');
     const garbage = '-----BEGIN CERTIFICATE-----\ngarbage\n-----END CERTIFICATE-----';
     expect(problemOf(tlsSecret({ ...issued, certificate: garbage }))).not.toBe('valid');
-    // The chain is not read by the check, and OpenSSL refuses to serve it.
+    // The check does not read the chain, which OpenSSL refuses to serve.
     const chain = `${issued.certificate}\n${garbage}`;
     expect(problemOf(tlsSecret({ ...issued, certificate: chain }))).not.toBe('valid');
     expect(problemOf(tlsSecret({ ...issued, key: 'garbage' }))).not.toBe('valid');

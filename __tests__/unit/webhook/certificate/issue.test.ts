@@ -1,4 +1,4 @@
-import 'reflect-metadata'; // @peculiar/x509 expects it
+import 'reflect-metadata'; // @peculiar/x509 expects this import
 import { X509Certificate } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { issueCertificate } from '../../../../operator/webhook/certificate/issue';
@@ -13,7 +13,7 @@ describe('issueCertificate', () => {
     ['fd00::1', 'IP Address:FD00:0:0:0:0:0:0:1'],
     ['::1', 'IP Address:0:0:0:0:0:0:0:1'],
     ['::ffff:10.0.0.1', 'IP Address:0:0:0:0:0:FFFF:A00:1'],
-  ])('for %s, OpenSSL reads and verifies what it makes', (host, alternativeName) => {
+  ])('for %s, OpenSSL reads and verifies the issued certificate', (host, alternativeName) => {
     const { certificate, key, ca } = issueCertificate(host, now);
     const leaf = new X509Certificate(certificate);
     const issuer = new X509Certificate(ca);
@@ -25,7 +25,7 @@ describe('issueCertificate', () => {
     expect(key).toContain('BEGIN PRIVATE KEY');
   });
 
-  test('another reader of ASN.1 finds the same extensions, and each serial number once', () => {
+  test('another ASN.1 parser finds the same extensions, and each serial number once', () => {
     const made = [1, 2].map(() => issueCertificate('w.svc', Date.UTC(2051, 0, 1)));
     const [leaf, other] = made.map(({ certificate }) => new x509.X509Certificate(certificate));
     const issuer = new x509.X509Certificate(made[0]!.ca);

@@ -4,7 +4,7 @@ import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { readFileText } from '../../../../../operator/sync/config-entities/delivery/item-text';
 import { House } from './house';
 
-// The whole way of definitions into mounted files and back, with a hub that reads them as Home Assistant does.
+// Definitions move into mounted files and back, with a hub that reads them as Home Assistant does.
 
 const AUTOMATION = { triggers: [{ trigger: 'sun' }], actions: [{ delay: 1 }] };
 const automation = (house: House, name: string, spec: object = {}) =>
@@ -19,7 +19,7 @@ const MARKER = 'hub_operator_delivery_0';
 const messageOf = (name: string) =>
   (house.status('HubAutomation', name) as { conditions: { message: string }[] }).conditions[0]!.message;
 
-/** After which a process is killed. */
+/** Numbers of steps after which a process is killed. */
 const STEPS = Array.from({ length: 12 }, (_, index) => index + 1);
 
 let house: House;
@@ -46,7 +46,7 @@ describe('a burst', () => {
     expect(writes(house)).toEqual([]);
     expect(house.asked.filter((what) => what.startsWith('write '))).toHaveLength(1);
     expect([reloads(house, 'automation'), reloads(house, 'scene')]).toEqual([1, 1]);
-    expect(house.delivered).toHaveLength(43); // with the marker
+    expect(house.delivered).toHaveLength(43); // 43 with the marker
     expect(house.status('HubAutomation', 'n-0')).toMatchObject({
       delivery: 'File',
       entityId: 'automation.n-0',
@@ -54,7 +54,7 @@ describe('a burst', () => {
     expect(await house.report()).toMatchObject({ files: 42, api: 0, configMaps: 1 });
   });
 
-  test('one change rewrites one ConfigMap; what is equal is not written, also after a restart of the operator', async () => {
+  test('one change rewrites one ConfigMap; equal content is not written, also after a restart of the operator', async () => {
     for (const name of names(5)) automation(house, name, { description: 'x'.repeat(200_000) });
     await allReady(5);
     expect(house.configMaps.size).toBe(3);
@@ -73,16 +73,16 @@ describe('a burst', () => {
 });
 
 describe('a pod that takes a while to get its files', () => {
-  /** Milliseconds from the change until the hub reads it. */
+  /** Changes the description, and returns the milliseconds from the change until each read of the hub. */
   async function change(description: string): Promise<number[]> {
-    await house.clock.advance(10_000); // changes of one object keep an interval
+    await house.clock.advance(10_000); // changes of one object have a minimum interval
     automation(house, 'a', { description });
     const [since, began] = [house.readAt.length, house.clock.monotonic()];
     expect(await house.settle(1_000, 50)).toMatchObject({ a: 'Ready' });
     return house.readAt.slice(since).map((at) => at - began);
   }
 
-  test('is waited for before the hub reads, a little longer than was too short', async () => {
+  test('is waited for before the hub reads, a little longer than the last wait that was too short', async () => {
     Object.assign(house, { refreshTime: 600, readTime: 3_000 });
     const first = await change('1');
     expect(first).toHaveLength(2);
@@ -93,7 +93,7 @@ describe('a pod that takes a while to get its files', () => {
     expect(third[0]).toBeLessThan(second[0]!);
   });
 
-  test('is not waited for longer since the hub could not read its files for a while', async () => {
+  test('is not waited for longer because the hub could not read its files for a while', async () => {
     const first = await change('1');
     house.unreadable = '2';
     house.clock.after(20_000, () => (house.unreadable = undefined));
@@ -126,7 +126,7 @@ describe('a burst while the operator is busy', () => {
     expect(house.configMaps.get('villa-delivery-0')!.data).not.toHaveProperty('claims.json');
   });
 
-  test('what is rejected meanwhile is recorded as well', async () => {
+  test('a rejection in the meantime is recorded too', async () => {
     automation(house, 'a', { triggers: [{ trigger: 'bad' }] });
     expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
     expect(isRecorded()).toBe(true);
@@ -135,35 +135,41 @@ describe('a burst while the operator is busy', () => {
   test.each([
     ['the same process', false],
     ['the next process', true],
-  ])('a resource that is deleted before status records it takes its object along, in %s', async (_, next) => {
-    await untilWritten('The a');
-    if (next) house.start();
-    expect(isRecorded()).toBe(false);
-    await house.delete('HubAutomation a');
-    await allReady(1);
-    expect(isLeft('a')).toBe(false);
-    expect(isLeft('b')).toBe(true);
-  });
+  ])(
+    'a resource that is deleted before status records its object takes the object along, in %s',
+    async (_, next) => {
+      await untilWritten('The a');
+      if (next) house.start();
+      expect(isRecorded()).toBe(false);
+      await house.delete('HubAutomation a');
+      await allReady(1);
+      expect(isLeft('a')).toBe(false);
+      expect(isLeft('b')).toBe(true);
+    },
+  );
 
-  test.each(STEPS)('so after the operator was killed at step %i', async (steps) => {
+  test.each(STEPS)('the object is removed also after the operator was killed at step %i', async (steps) => {
     await house.settleUntilKilled(steps);
     await house.delete('HubAutomation a');
     await allReady(1);
     expect(isLeft('a')).toBe(false);
   });
 
-  test.each(STEPS)('so if it is killed again %i00 ms after the removal has begun', async (time) => {
-    house.failsStatus = true;
-    await allReady(2);
-    house.start();
-    house.failsStatus = false;
-    house.beginDeletion('HubAutomation a');
-    for (let step = 0; step < 2; step++) await house.settle(1, 0).catch(() => undefined);
-    await house.clock.advance(100 * time);
-    house.start();
-    await allReady(1);
-    expect(isLeft('a')).toBe(false);
-  });
+  test.each(STEPS)(
+    'the object is removed also if it is killed again %i00 ms after the removal has begun',
+    async (time) => {
+      house.failsStatus = true;
+      await allReady(2);
+      house.start();
+      house.failsStatus = false;
+      house.beginDeletion('HubAutomation a');
+      for (let step = 0; step < 2; step++) await house.settle(1, 0).catch(() => undefined);
+      await house.clock.advance(100 * time);
+      house.start();
+      await allReady(1);
+      expect(isLeft('a')).toBe(false);
+    },
+  );
 
   test.each(STEPS)('a rename after the operator was killed at step %i leaves one object', async (steps) => {
     await house.settleUntilKilled(steps);
@@ -193,7 +199,7 @@ describe('a burst while the operator is busy', () => {
     expect(['a', 'b', 'c'].filter(isLeft)).toEqual([]);
   });
 
-  test('what is sent by the API meanwhile is recorded in status first', async () => {
+  test('objects that are sent by the API in the meantime are recorded in status first', async () => {
     house.failsStatus = true;
     automation(house, 'a', { triggers: [{ trigger: 'bad' }] });
     expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
@@ -208,7 +214,7 @@ describe('a burst while the operator is busy', () => {
   });
 
   test.each(Array.from({ length: 40 }, (_, reads) => reads))(
-    'so when delivery becomes Api after the operator has looked at it %i times',
+    'the object is removed also when delivery becomes Api after the operator has seen it %i times',
     async (reads) => {
       let left = reads;
       Object.defineProperty(house, 'delivery', { get: () => (left-- > 0 ? 'File' : 'Api') });
@@ -235,7 +241,7 @@ describe('a burst while the operator is busy', () => {
     expect(house.status('HubAutomation', 'c')).not.toHaveProperty('formerIds');
   });
 
-  test('so does not take along what a person has made with an id that was never sent', async () => {
+  test('an object that a user has made with an id that was never sent is not removed', async () => {
     await allReady(2);
     house.failsStatus = true;
     automation(house, 'c', { triggers: [{ trigger: 'bad' }] });
@@ -254,7 +260,7 @@ describe('a burst while the operator is busy', () => {
     expect(house.removalEvents).toEqual([expect.stringContaining('automation a stays in the hub')]);
   });
 
-  test('what the hub of another volume has disabled is tried again', async () => {
+  test('a definition that the hub on another volume has disabled is tried again', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     house.volume = 'first';
     automation(house, 'a', { alias: 'Disabled' });
@@ -308,7 +314,7 @@ describe('a burst while the operator is busy', () => {
   });
 });
 
-test('a ConfigMap is never larger than the API server takes, also while all that is in it changes and is refused', async () => {
+test('a ConfigMap is never larger than the API server accepts, even while all its definitions change and are refused', async () => {
   house.disabledBy['Disabled'] = 'Invalid device';
   for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });
   await allReady(6);
@@ -321,7 +327,7 @@ test('a ConfigMap is never larger than the API server takes, also while all that
     expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
 });
 
-describe('what the hub does not take', () => {
+describe('definitions that the hub refuses', () => {
   test.each([
     ['is refused by its validation', { triggers: [{ trigger: 'bad' }] }],
     ['is disabled when it is loaded', { alias: 'Disabled' }],
@@ -391,7 +397,7 @@ describe('what the hub does not take', () => {
     expect(house.delivered).toContain('a');
   });
 
-  test('a new one is taken out again, with its entity', async () => {
+  test('a new one is removed again, with its entity', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a', { alias: 'Disabled' });
     automation(house, 'b');
@@ -401,7 +407,7 @@ describe('what the hub does not take', () => {
     expect(messageOf('a')).toContain('Invalid device');
   });
 
-  test('what was disabled is not tried again with time, but when it is asked for', async () => {
+  test('a disabled one is not retried after some time, but on request', async () => {
     house.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a');
     await allReady(1);
@@ -425,7 +431,7 @@ describe('what the hub does not take', () => {
   });
 
   test.each(['the same', 'another'])(
-    'with autoReload: false it is loaded at the next start: %s process then sets the former one back',
+    'with autoReload: false it is loaded at the next start: %s process then restores the former one',
     async (process) => {
       house.disabledBy['Disabled'] = 'Invalid device';
       automation(house, 'a');
@@ -447,7 +453,7 @@ describe('what the hub does not take', () => {
     },
   );
 
-  test('with autoReload: false what mends a disabled one stays until the next start', async () => {
+  test('with autoReload: false a correction of a disabled one stays until the next start', async () => {
     automation(house, 'a', { alias: 'Disabled', autoReload: false });
     await allReady(1);
     house.restartHub();
@@ -462,7 +468,7 @@ describe('what the hub does not take', () => {
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
   });
 
-  test('no room is said before anything is lost', async () => {
+  test('missing room is reported before anything is lost', async () => {
     automation(house, 'a');
     await allReady(1);
     automation(house, 'a', { description: 'x'.repeat(1_000_000) });
@@ -481,7 +487,7 @@ describe('what the hub does not take', () => {
     expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
   });
 
-  test('is named by the hub in a file that it cannot read: the former one takes its place, and the others are in use', async () => {
+  test('is named by the hub in a file that it cannot read: the former one is restored, and the others are in use', async () => {
     for (const name of ['a', 'b', 'c']) automation(house, name);
     await allReady(3);
     house.unreadable = 'poison';
@@ -507,7 +513,7 @@ describe('what the hub does not take', () => {
   });
 
   test.each(['not written yet', 'written, and not in the pod'])(
-    'is told from others that come while the hub cannot read the file: %s',
+    'is distinguished from others that come while the hub cannot read the file: %s',
     async (state) => {
       automation(house, 'a');
       await allReady(1);
@@ -525,12 +531,12 @@ describe('what the hub does not take', () => {
     },
   );
 
-  test('is told from the next one while the pod is slow to get the file without it', async () => {
+  test('is distinguished from the next one while the pod is slow to get the file without it', async () => {
     house.unreadable = 'poison';
     automation(house, 'a', { description: 'poison' });
     for (const name of ['b', 'c']) automation(house, name);
     await untilWritten('poison');
-    await house.clock.advance(5_000); // the pod has it
+    await house.clock.advance(5_000); // the pod has the file
     house.refreshes = false;
     await house.clock.advance(75_000);
     expect(JSON.stringify([...house.configMaps.values()])).not.toContain('poison');
@@ -538,14 +544,14 @@ describe('what the hub does not take', () => {
     expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'Ready' });
   });
 
-  test('is told from the next one that has the same mistake in its place', async () => {
+  test('is distinguished from the next one that has the same mistake in the same place', async () => {
     house.unreadable = 'poison';
     for (const name of ['a', 'b']) automation(house, name, { description: 'poison' });
     automation(house, 'c');
     expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'RejectedByHub', c: 'Ready' });
   });
 
-  test('is rejected also if its own publication ended before it was taken back: it is not tried for ever', async () => {
+  test('is rejected even if its own publication ended before it was taken back, and not retried forever', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
     house.unreadable = 'poison';
@@ -561,7 +567,7 @@ describe('what the hub does not take', () => {
     expect(house.asked.slice(since)).toEqual([]);
   });
 
-  test('is also set back by the next process of the operator', async () => {
+  test('is also reset by the next process of the operator', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
     house.unreadable = 'poison';
@@ -573,7 +579,7 @@ describe('what the hub does not take', () => {
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
   });
 
-  test('a script that hides the one of the operator is named', async () => {
+  test('a user’s script with the id of the operator’s marker script is named', async () => {
     house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
@@ -583,7 +589,7 @@ describe('what the hub does not take', () => {
     await allReady(1);
   });
 
-  test('also that of a HubScript, which cannot be delivered', async () => {
+  test('so is a HubScript with that id, which cannot be delivered', async () => {
     house.delivery = 'Api';
     house.apply('HubScript', 'odd', { id: MARKER, alias: 'Odd', sequence: [{ delay: 1 }] });
     await allReady(1);
@@ -613,7 +619,7 @@ describe('what the hub does not take', () => {
     expect(JSON.stringify([...house.configMaps.values()])).toContain('new');
   });
 
-  test('files that the pod does not get are reported, and not reloaded', async () => {
+  test('files that do not reach the pod are reported, and not reloaded', async () => {
     house.refreshes = false;
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
@@ -624,14 +630,14 @@ describe('what the hub does not take', () => {
     await house.settle(1_200).catch(() => undefined);
     const since = reloads(house, 'script');
     await house.settle(1_200).catch(() => undefined);
-    expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 min, of 2,000
+    expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 minutes, of 2,000
     house.refreshes = true;
     await house.settle(700);
     await allReady(1);
   });
 });
 
-test('a deletion is not lost when the write of a ConfigMap before it fails', async () => {
+test('a deletion is not lost when the previous write of a ConfigMap fails', async () => {
   for (const name of ['a', 'b']) automation(house, name);
   await allReady(2);
   automation(house, 'a', { description: 'new' });
@@ -645,14 +651,14 @@ test('a deletion is not lost when the write of a ConfigMap before it fails', asy
   expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
 });
 
-test('a new object that is deleted after the operator was killed goes also where the pod has got its file meanwhile', async () => {
+test('a new object that is deleted after the operator was killed is removed even if the pod has got its file since', async () => {
   automation(house, 'b');
   await allReady(1);
   automation(house, 'a');
   await untilWritten('The a');
   house.start();
   house.mount();
-  // With the deletion the ConfigMap has the content that the hub has read last, and the pod another one.
+  // After the deletion the ConfigMap has the content that the hub has read last, and the pod has another one.
   house.refreshes = false;
   await expect(house.delete('HubAutomation a', 200)).rejects.toThrow('never removed');
   house.refreshes = true;
@@ -671,7 +677,7 @@ test('a former definition that is desired again before the hub has read the next
   house.mount();
   automation(house, 'a', { alias: 'The a' });
   await allReady(1);
-  house.load('automation'); // as by the button of the hub
+  house.load('automation'); // like the reload button of the hub
   expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
 });
 
@@ -740,11 +746,11 @@ describe('another volume', () => {
   const ids = () => house.delivered.filter((id) => id !== MARKER);
   const aside = () => [...house.configMaps.keys()].filter((name) => !/-\d$/.test(name));
 
-  test('of the hub does not get what was delivered to the former one, which is kept and named', async () => {
+  test('of the hub does not get definitions that were delivered to the former one, which are kept and named', async () => {
     house.volume = 'first';
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
-    // The resource of one is gone, as with a Hub that was deleted with its resources and keeps its volume.
+    // The resource of one is gone, like after a Hub was deleted with its resources and kept its volume.
     house.forget('HubAutomation', 'b');
     await house.moveTo('second');
     expect(house.loaded.size).toBe(0);
@@ -760,7 +766,7 @@ describe('another volume', () => {
     expect(house.keptNotice).toBeUndefined();
   });
 
-  test('that the hub has had before brings back what it had', async () => {
+  test('that the hub has had before gets its former definitions back', async () => {
     house.volume = 'first';
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
@@ -773,7 +779,7 @@ describe('another volume', () => {
     expect(aside().map(idsIn)).toEqual([['a']]);
   });
 
-  test('that has been given other definitions meanwhile keeps these, and the former ones stay aside', async () => {
+  test('that has been given other definitions since keeps these, and the former ones stay aside', async () => {
     house.volume = 'first';
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
@@ -782,7 +788,7 @@ describe('another volume', () => {
     const kept = aside();
     await allReady(2);
     await house.moveTo('none');
-    // A process that has not seen the other volume has written meanwhile.
+    // A process that has not seen the other volume has written in the meantime.
     const written = { ...given, data: { ...given.data, 'automations.yaml': '[\n{"id": "c"}\n]\n' } };
     house.configMaps.set('villa-delivery-0', written);
     await house.moveTo('first');
@@ -834,7 +840,7 @@ describe('another volume', () => {
     expect(aside()).toEqual([]);
   });
 
-  test('is waited for by resources until its definitions are apart: none is written over', async () => {
+  test('makes resources wait until its definitions are set aside: none is overwritten', async () => {
     house.volume = 'first';
     automation(house, 'a');
     await allReady(1);
@@ -982,7 +988,7 @@ describe('the move', () => {
     },
   );
 
-  test('back keeps the ConfigMaps while the hub cannot read its files, without asking it for ever', async () => {
+  test('back keeps the ConfigMaps while the hub cannot read its files, without endless requests', async () => {
     automation(house, 'n-0');
     await allReady(1);
     house.delivery = 'Api';
@@ -996,7 +1002,7 @@ describe('the move', () => {
       await house.reconcileHub();
       await house.clock.advance(10_000);
     }
-    expect(house.asked.length - since).toBeLessThan(600); // in 10 min
+    expect(house.asked.length - since).toBeLessThan(600); // in 10 minutes
     house.refreshes = true;
     for (let time = 0; time < 40; time++) {
       await house.reconcileHub();
@@ -1006,7 +1012,7 @@ describe('the move', () => {
     expect(house.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
-  test('there again while the empty ConfigMap is being deleted delivers what is put meanwhile', async () => {
+  test('there again while the empty ConfigMap is being deleted delivers definitions that come in the meantime', async () => {
     automation(house, 'n-0');
     await allReady(1);
     house.delivery = 'Api';
@@ -1050,7 +1056,7 @@ describe('the move', () => {
       await house.settle(20).catch(() => undefined);
       expect(house.delivered).toContain('n-0');
       expect(house.ownFiles.size).toBe(3);
-      // A hub without the includes reads nothing: it is not reloaded again and again.
+      // A hub without the includes reads nothing, so it is not reloaded repeatedly.
       expect(reloads(house, 'script')).toBe(0);
       house[state] = false;
       await allReady(3);
@@ -1058,7 +1064,7 @@ describe('the move', () => {
     },
   );
 
-  test('also asks again after a removal that was cut: the hub may have started with a former configuration', async () => {
+  test('also requests a reload again after a removal that was interrupted: the hub may have started with a former configuration', async () => {
     await byApi(1);
     house.delivery = 'File';
     house.removeError = new HubFailed('cut');
@@ -1083,7 +1089,7 @@ describe('the move', () => {
 });
 
 describe('a resource without status, as after a restore', () => {
-  test('has what is delivered as its own, and removes it at its end', async () => {
+  test('regards delivered definitions as its own, and removes them at its deletion', async () => {
     automation(house, 'a');
     await allReady(1);
     house.forgetStatus('HubAutomation', 'a');
@@ -1096,7 +1102,7 @@ describe('a resource without status, as after a restore', () => {
   });
 });
 
-describe('the end', () => {
+describe('the deletion', () => {
   test.each(['Delete', 'Orphan'])(
     'on another volume of the hub touches nothing there: %s',
     async (deletionPolicy) => {
@@ -1140,7 +1146,7 @@ describe('the end', () => {
     expect([...house.ownFiles.keys()]).not.toContain('automation b');
   });
 
-  test('takes the way of the API where a write had no answer', async () => {
+  test('uses the API where a write had no answer', async () => {
     house.lateWritePeriod = 5_000;
     house.start();
     automation(house, 'a');
@@ -1190,7 +1196,7 @@ describe('the end', () => {
   });
 });
 
-test('definitions of a ConfigMap that was lost are no drift: they come back with driftPolicy: Warn as well', async () => {
+test('definitions of a ConfigMap that was lost are no drift: they are restored with driftPolicy: Warn too', async () => {
   automation(house, 'a', { driftPolicy: 'Warn' });
   await allReady(1);
   house.configMaps.clear();
@@ -1199,7 +1205,7 @@ test('definitions of a ConfigMap that was lost are no drift: they come back with
   expect(house.delivered).toContain('a');
 });
 
-test('a process whose cache has no ConfigMaps yet keeps the definitions that no resource puts again', async () => {
+test('a process whose cache has no ConfigMaps yet keeps the definitions that no resource puts there again', async () => {
   automation(house, 'suspended', { description: 'x'.repeat(600_000) });
   automation(house, 'a');
   await allReady(2);
@@ -1219,7 +1225,7 @@ test('a process whose cache has no ConfigMaps yet keeps the definitions that no 
   expect([...house.delivered].sort()).toEqual(['a', 'b', MARKER, 'hub_operator_delivery_1', 'suspended']);
 });
 
-describe('what a person makes with the same id', () => {
+describe('an object that a user makes with the same id', () => {
   beforeEach(async () => {
     automation(house, 'a');
     await allReady(1);
@@ -1227,13 +1233,13 @@ describe('what a person makes with the same id', () => {
     house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
   });
 
-  test('is taken out', async () => {
+  test('is removed', async () => {
     await allReady(1);
     expect(house.ownFiles.size).toBe(0);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
   });
 
-  test('stays with a hub that cannot write its file, which is said, and asked for less and less often', async () => {
+  test('stays with a hub that cannot write its file, which is reported, and tried less and less often', async () => {
     let attempts = 0;
     let isReadOnly = true;
     Object.defineProperty(house, 'removeError', {
@@ -1281,7 +1287,7 @@ describe('what a person makes with the same id', () => {
 });
 
 describe('a reconcile of the Hub that writes a change before its publication does', () => {
-  /** @param at milliseconds after now */
+  /** @param at milliseconds from now */
   const restoreAfter = (at: number) =>
     house.clock.after(at, () => void house.reconcileHub().catch(() => undefined));
 
@@ -1325,7 +1331,7 @@ test('with autoReload: false a definition that the hub has used is not replaced 
   expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
 });
 
-test('a removal waits for the pod also where a script of a person hides the marker', async () => {
+test('a removal waits for the pod even where a user’s script hides the marker', async () => {
   automation(house, 'a');
   automation(house, 'b');
   await allReady(2);
@@ -1339,7 +1345,7 @@ test.each([
   ['Correct', 'Ready', 'The a'],
   ['Warn', 'DriftDetected', 'Mine'],
 ])(
-  'with autoReload: false what a person makes with the same id is seen: %s',
+  'with autoReload: false an object that a user makes with the same id is seen: %s',
   async (driftPolicy, reason, alias) => {
     automation(house, 'a', { driftPolicy, autoReload: false });
     await allReady(1);
@@ -1355,7 +1361,7 @@ test.each([
 
 describe('with autoReload: false a start of the hub counts as the reload:', () => {
   test.each(['the same', 'another'])(
-    'what the hub does not load then is taken out again (%s process)',
+    'a definition that the hub does not load then is removed again (%s process)',
     async (process) => {
       automation(house, 'a');
       await allReady(1);
@@ -1374,7 +1380,7 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
     },
   );
 
-  test('what it replaced is not known any more: it is said', async () => {
+  test('the former definition is no longer known, which is reported', async () => {
     automation(house, 'a', { autoReload: false });
     await allReady(1);
     house.restartHub();
@@ -1423,7 +1429,7 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
   });
 });
 
-test('with autoReload: false what a person makes with the same id is seen before the next start', async () => {
+test('with autoReload: false an object that a user makes with the same id is seen before the next start', async () => {
   automation(house, 'a', { driftPolicy: 'Warn', autoReload: false });
   await allReady(1);
   house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
@@ -1431,7 +1437,7 @@ test('with autoReload: false what a person makes with the same id is seen before
   expect(await house.settle()).toEqual({ a: 'DriftDetected' });
 });
 
-test('a client of which another one has taken the place writes no ConfigMap any more', async () => {
+test('a client that another one has replaced writes no more ConfigMaps', async () => {
   automation(house, 'a');
   await allReady(1);
   await house.clock.advance(5_000);
@@ -1443,7 +1449,7 @@ test('a client of which another one has taken the place writes no ConfigMap any 
   expect(JSON.stringify([...house.configMaps.values()])).not.toContain('new');
 });
 
-test('by Api a script of defaults alone that a person removes is drift', async () => {
+test('with Api a script with only defaults that a user removes is drift', async () => {
   house.delivery = 'Api';
   house.apply('HubScript', 'odd', { alias: 'odd', sequence: [], driftPolicy: 'Warn' });
   await allReady(1);

@@ -18,8 +18,8 @@ const former = (size: number): Former => ({
   accepted: 'sha256:1',
 });
 
-describe('what definitions replaced', () => {
-  test('is read as it was written, also that there was nothing', () => {
+describe('former definitions', () => {
+  test('are read as they were written, including that there was none', () => {
     const formers = new Map<string, Former>([
       ['automation a', former(10)],
       ['script b', { definition: null, accepted: '' }],
@@ -34,11 +34,11 @@ describe('what definitions replaced', () => {
     '[1]',
     '{"automation a": {"definition": 1, "accepted": ""}}',
     '{"a": null}',
-  ])('is nothing in a text that someone has broken: %s', (text) => {
+  ])('are empty in a text that someone has broken: %s', (text) => {
     expect(readFormerText(text).size).toBe(0);
   });
 
-  test('is left out where the API server would not take it beside the definitions, counted in bytes', () => {
+  test('are left out where the API server would not accept them beside the definitions, counted in bytes', () => {
     const formers = Array.from(
       { length: 9 },
       (_, index) => [`automation ${index}`, former(100_000)] as const,
@@ -49,7 +49,7 @@ describe('what definitions replaced', () => {
     expect(formerText(formers, LARGEST_SIZE + 100_000)).toBeUndefined();
   });
 
-  test('leaves its room to the claims of new definitions', () => {
+  test('leave their room to the claims of new definitions', () => {
     const definitions = new MountedDefinitions();
     for (const size of [10, LARGEST_SIZE / 4 - 100]) {
       for (const id of ['a', 'b', 'c', 'd'])
@@ -76,7 +76,7 @@ describe('what definitions replaced', () => {
     expect(next.sizes()[0]).toBe(definitions.sizes()[0]! * 0.75);
   });
 
-  test('has room beside as many definitions as a ConfigMap usually has', () => {
+  test('have room beside as many definitions as a ConfigMap usually has', () => {
     expect(2 * USUAL_SIZE).toBeLessThan(LARGEST_DATA);
   });
 });

@@ -37,11 +37,11 @@ const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts
   string,
   AnyType
 >;
-/** The API server takes no more bytes of data. */
+/** Limit of the API server for the bytes of data. */
 const LARGEST_CONFIG_MAP = 1_048_576;
 const ACCEPTED = 'sha256:accepted';
 const KINDS = ['automation', 'scene', 'script'] as const;
-/** Message of an `applyError` that a reconcile may end with. */
+/** Message of an `applyError` with which a reconcile may end. */
 export const OUTAGE = 'the API server does not answer';
 const NOTHING = Symbol('nothing');
 
@@ -55,25 +55,27 @@ interface Entity {
   area: string;
 }
 
-/** A cluster with ConfigMaps, the pod of a hub that mounts them, and a hub that reads its own files and those. */
+/**
+ * A cluster with ConfigMaps, the pod of a hub that mounts them, and a hub that reads these files and its own.
+ */
 export class House {
   readonly clock = new ManualClock();
   delivery: 'Api' | 'File' = 'File';
-  /** The volume of the hub; undefined: not known. */
+  /** The volume of the hub; undefined when unknown. */
   volume: string | undefined;
-  /** Requests to the hub and writes to the cluster: `POST a`, `DELETE a`, `reload automation`. */
+  /** Requests to the hub and writes to the cluster, such as `POST a`, `DELETE a`, `reload automation`. */
   readonly asked: string[] = [];
   readonly configMaps = new Map<string, StoredMap>();
   /** Names of the ConfigMaps that the garbage collector deletes with the Hub. */
   readonly owned = new Set<string>();
   retain = false;
-  /** The operator has more to do: status waits for the results of operations. */
+  /** Whether the operator is busy, so that status waits for the results of operations. */
   isBusy = false;
-  /** The API server takes no status. */
+  /** Whether the API server refuses statuses. */
   failsStatus = false;
   /** Messages of the events of removals. */
   readonly removalEvents: string[] = [];
-  /** The cache has the ConfigMaps. False: a list of them is on its way. */
+  /** Whether the cache has the ConfigMaps. If false, a list of them is still in flight. */
   isCached = true;
   applyError: Error | undefined;
   /** Milliseconds that a write of a ConfigMap takes. */
@@ -81,34 +83,40 @@ export class House {
   isApplying = false;
   /** Milliseconds that the deletion of a ConfigMap takes. */
   removeTime = 0;
-  /** Milliseconds that the removal of a registration takes. */
+  /** Milliseconds that the removal from the entity registry takes. */
   unregisterTime = 0;
   /** Milliseconds that a write into the hub's own file takes. */
   postTime = 0;
-  /** A write without an answer may still be executed. */
+  /** Milliseconds in which a write without an answer may still be executed. */
   lateWritePeriod = 0;
-  /** The answer to a removal from the hub's own file. */
+  /** The error with which the hub answers a removal from its own file. */
   removeError: Error | undefined;
-  /** Another client has taken the place of this one. */
+  /** Whether another client has replaced this one. */
   isClosed = false;
-  /** The kubelet brings ConfigMaps into the pod. */
+  /** Whether the kubelet updates the ConfigMaps in the pod. */
   refreshes = true;
-  /** Milliseconds that it takes for that. */
+  /** Milliseconds that the kubelet takes for an update. */
   refreshTime = 0;
-  /** Milliseconds that the hub takes to read its files when its scripts are reloaded, and when it began to, by the clock. */
+  /**
+   * Milliseconds that the hub takes to read its files when its scripts are reloaded. `readAt` has the times
+   * when it began.
+   */
   readTime = 0;
   readonly readAt: number[] = [];
-  /** The hub has read a configuration that it has not accepted. */
+  /** Whether the hub has read a configuration that it has not accepted. */
   isTried = false;
-  /** The hub has read another file of the configuration than that of its marker. */
+  /** Whether the hub has read a file of the configuration that does not belong to its marker. */
   hasOtherPart = false;
-  /** Part of a line of a delivered file that the hub's YAML loader refuses: then it reads no file at all. */
+  /**
+   * Part of a line of a delivered file that the hub's YAML loader refuses, after which the hub reads no file
+   * at all.
+   */
   unreadable: string | undefined;
   /** Name of a delivered object that the hub does not load. */
   omitted: string | undefined;
   /** Names of the objects that the hub disables when it loads them. */
   readonly disabledBy: Record<string, string> = {};
-  /** By kind and id. */
+  /** The definitions in the hub's own files, by kind and id. */
   readonly ownFiles = new Map<string, EntityPayload>();
   readonly loaded = new Map<string, EntityPayload>();
   readonly registry = new Map<string, Entity>();
@@ -128,7 +136,7 @@ export class House {
     this.start();
   }
 
-  /** A new process of the operator: the former one does nothing any more. */
+  /** Starts a new process of the operator. The former one does nothing any more. */
   start(): void {
     const process = ++this.process;
     const gone = () => process !== this.process;
@@ -167,7 +175,7 @@ export class House {
     this.resources.set(key, resource);
   }
 
-  /** The resource is gone, and its object is not removed. */
+  /** Removes a resource without removing its object. */
   forget(kind: string, name: string): void {
     this.resources.delete(`${kind} ${name}`);
   }
@@ -176,7 +184,7 @@ export class House {
     return this.configMaps.get(configMap)?.metadata.annotations ?? {};
   }
 
-  /** A deleted resource passes what status says of its object on to another one. */
+  /** Copies the record of the object from the status of a deleted resource to another one. */
   handOver(from: string, to: string): void {
     const { status } = this.resources.get(from)!;
     this.resources.set(to, {
@@ -210,7 +218,7 @@ export class House {
     throw new Error(`not settled: ${JSON.stringify(reasons)}`);
   }
 
-  /** Some steps, after which the process is gone. */
+  /** Reconciles for some steps, after which the process is killed. */
   async settleUntilKilled(steps: number): Promise<void> {
     await this.settle(steps).catch(() => undefined);
     this.start();
@@ -255,14 +263,14 @@ export class House {
     return this.resources.get(`${kind} ${name}`)?.metadata.deletionTimestamp !== undefined;
   }
 
-  /** The API server has been asked to delete it. */
+  /** Marks a resource as being deleted. */
   beginDeletion(key: string): void {
     const present = this.resources.get(key)!;
     const metadata = { ...present.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' };
     this.resources.set(key, { ...present, metadata });
   }
 
-  /** Goes on with the removal. One that failed is repeated. */
+  /** Continues the removal. A failed one is repeated. */
   private async isRemoved(key: string, context: Partial<ReconcileContext> = {}): Promise<boolean> {
     const resource = this.resources.get(key)!;
     const module = this.modules[resource.kind]!;
@@ -282,7 +290,7 @@ export class House {
     return this.resources.delete(key);
   }
 
-  /** The runtime repeats a reconcile that throws this. */
+  /** Whether the runtime repeats a reconcile that throws this error. */
   private isExpected(error: unknown): boolean {
     return error instanceof HubFailed || (error instanceof Error && error.message === OUTAGE);
   }
@@ -299,7 +307,7 @@ export class House {
     return (await report.of(this.hubResource, this.client)).status;
   }
 
-  /** The hub gets another volume: the operator finds its claim, and a pod starts on it. */
+  /** Gives the hub another volume: the operator finds its claim, and a pod starts on it. */
   async moveTo(volume: string): Promise<void> {
     await separateDelivered(this.given, this.hubResource, volume);
     this.volume = volume;
@@ -308,7 +316,7 @@ export class House {
     this.restartHub();
   }
 
-  /** The sentence of the Hub about definitions of other volumes. */
+  /** The sentence in the status of the Hub about definitions of other volumes. */
   get keptNotice(): string | undefined {
     return keptNotice(this.given, this.hubResource);
   }
@@ -382,12 +390,12 @@ export class House {
     });
   }
 
-  /** The pod gets the files. */
+  /** Updates the files in the pod. */
   mount(): void {
     this.mounted = this.mountable();
   }
 
-  /** The hub loads all of its files. */
+  /** Restarts the hub, which loads all of its files. */
   restartHub(): void {
     this.hubStarts += 1;
     this.presence.restart();
@@ -395,12 +403,12 @@ export class House {
     for (const kind of KINDS) this.load(kind);
   }
 
-  /** The ConfigMaps that the pod names. */
+  /** Returns the ConfigMaps that the pod mounts. */
   private mountable(): Map<string, StoredMap> {
     return new Map([...this.configMaps].filter(([name]) => /^villa-delivery-\d$/.test(name)));
   }
 
-  /** The hub loads the definitions of a kind that its pod has. */
+  /** Makes the hub load the definitions of a kind from its pod. */
   load(kind: ConfigEntityKind): void {
     const omitted = this.omitted ?? NOTHING;
     const delivered = [...this.mounted.values()].flatMap(({ data }) => [
@@ -411,7 +419,7 @@ export class House {
       return of === kind ? [[id, payload] as const] : [];
     });
     for (const key of [...this.loaded.keys()]) if (key.startsWith(`${kind} `)) this.loaded.delete(key);
-    // The hub uses that of its own file where two have one id.
+    // When two definitions have one id, the hub uses that of its own file.
     for (const [id, payload] of [...delivered, ...own]) {
       const key = `${kind} ${id}`;
       this.loaded.set(key, payload);
@@ -528,7 +536,8 @@ export class House {
             if (this.removeError) throw this.removeError;
             if (!shouldRemove()) return false;
             this.asked.push(`DELETE ${id}`);
-            // The hub unregisters the entity, and gives it back all of it at the next reload.
+            // The hub unregisters the entity, and registers it again with all its settings at the next
+            // reload.
             const key = `${kind} ${id}`;
             if (!this.ownFiles.delete(key)) return false;
             this.loaded.delete(key);

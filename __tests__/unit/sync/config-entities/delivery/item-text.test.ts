@@ -11,7 +11,7 @@ const nested = (levels: number): EntityPayload =>
   levels === 1 ? { end: true } : { inner: nested(levels - 1) };
 
 describe('the file of delivered definitions', () => {
-  test('has one line for each, and gives them back', () => {
+  test('has one line for each definition, and returns them', () => {
     const lines = ['a', 'b'].map((id) => itemText('automation', id, { alias: id, triggers: [] }));
     const text = fileText('automation', lines);
     expect(text).toBe(
@@ -46,7 +46,7 @@ describe('the file of delivered definitions', () => {
     expect(itemText('script', 'x', { value })).toBe(`"x": {"value": ${expected}}`);
   });
 
-  test('has every value as it was, in lines without a character that the loader refuses', () => {
+  test('keeps every value, in lines without a character that the loader refuses', () => {
     const value = fc.jsonValue({ noUnicodeString: false });
     fc.assert(
       fc.property(fc.dictionary(fc.string(), value), (payload) => {
@@ -59,7 +59,7 @@ describe('the file of delivered definitions', () => {
     );
   });
 
-  test('takes no definition that the loader could not read', () => {
+  test('refuses a definition that the loader could not read', () => {
     expect(undeliverable(nested(100))).toBeUndefined();
     expect(undeliverable(nested(101))).toMatch(/more than 100 lists and mappings/);
     expect(undeliverable({ ['k'.repeat(998)]: 1 })).toBeUndefined();

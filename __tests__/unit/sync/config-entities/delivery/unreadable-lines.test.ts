@@ -5,7 +5,7 @@ const fileOf = (kind: string, index: number) => (kind === 'automation' && index 
 const path = '/hub-operator/delivery/automations/1/automations.yaml';
 const [a, b] = ['{"alias": "🛋", "id": "a"}', '{"alias": "\u007f", "id": "b"}'];
 
-// The words of the hub's loader.
+// Messages of the hub's loader.
 test.each<[string, readonly (string | undefined)[]]>([
   [
     `while parsing a flow mapping\n  in "${path}", line 2, column 1\nexpected ',' or '}', but got ':'\n  in "${path}", line 3, column 12`,

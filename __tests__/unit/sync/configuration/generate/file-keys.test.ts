@@ -55,7 +55,7 @@ describe('entriesFor', () => {
     );
   });
 
-  test('their names take the room that is counted, at least', () => {
+  test('their names are counted with at least the room that they take', () => {
     const names = Object.keys(NESTED);
     const entries = entriesFor(Object.fromEntries(names.map((each) => [each, ''])), '');
     const room = Object.entries(entries).reduce((sum, [key, text]) => sum + key.length + text.length, 0);

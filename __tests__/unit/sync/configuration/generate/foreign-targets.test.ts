@@ -47,7 +47,7 @@ describe('foreignTargets', () => {
     expect(pathsOf(text)).toEqual(expected);
   });
 
-  test('a file of spec.files is none, and its own includes are looked for', () => {
+  test('a file of spec.files is none, and its own includes are searched', () => {
     const files = { 'configuration.yaml': 'a: !include a.yaml\n', 'a.yaml': 'x: !include b.yaml\n' };
     expect(targetsOf(files)).toEqual([
       { type: 'file', path: 'b.yaml', place: 'spec.files[a.yaml], line 1, column 13' },
@@ -72,7 +72,7 @@ describe('foreignTargets', () => {
     );
   });
 
-  test('the first of thousands, which are not all looked for, is named', () => {
+  test('of thousands the first is named, without searching for all', () => {
     const lines = Array.from({ length: 3_000 }, (_, index) => `- !include_dir_list d${index}\n`);
     const { targets, unlooked } = found(`x:\n${lines.join('')}`);
     expect(foldersOf(targets)).toHaveLength(200);
@@ -85,7 +85,7 @@ describe('foreignTargets', () => {
     expect(found(`x:\n${lines.slice(0, 200).join('')}`).unlooked).toEqual([]);
   });
 
-  test('a path that is too long to be looked for is named', () => {
+  test('a path that is too long to be searched for is named', () => {
     const [fits, long] = [255, 256].map((length) => `a/${'d'.repeat(length - 2)}`);
     expect(found(`x: !include_dir_list ${fits}\n`)).toMatchObject({
       targets: [{ path: fits }],

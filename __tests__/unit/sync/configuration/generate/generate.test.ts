@@ -16,7 +16,7 @@ function generate(source: Partial<ConfigurationSource> | string): GeneratedConfi
   return generated;
 }
 
-/** Without the marker, which is the last entry of a block mapping. */
+/** Returns the generated text without the marker, which is the last entry of a block mapping. */
 function text(source: Partial<ConfigurationSource> | string): string {
   const { files } = generate(source);
   return files['configuration.yaml']!.replace(
@@ -54,15 +54,18 @@ describe('generateConfiguration', () => {
     ['ssl_certificate: /ssl/a.pem', 'ssl_certificate', 'encrypt at the Ingress or Gateway of the Hub'],
     ['ssl_key: /ssl/a.key', 'ssl_key', 'encrypt at the Ingress or Gateway of the Hub'],
     ['server_port: 443', 'server_port', 'spec.service.port of the Hub sets the port of its Service'],
-  ])('http: with %s would cut the hub off, and is refused with its place', (line, setting, remedy) => {
-    const refusal = (place: string) =>
-      `spec.configuration, ${place}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port 8123. Remove it; ${remedy}.`;
-    expect(problem({ configuration: `logger:\nhttp:\n  ${line}\n` })).toBe(
-      refusal(`line 3, column ${setting.length + 5}`),
-    );
-    const text = `homeassistant:\n  packages:\n    web:\n      http:\n        ${line}\n`;
-    expect(problem({ configuration: text })).toContain(`http.${setting} would make the hub unreachable`);
-  });
+  ])(
+    'http: with %s would make the hub unreachable, and is refused with its place',
+    (line, setting, remedy) => {
+      const refusal = (place: string) =>
+        `spec.configuration, ${place}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port 8123. Remove it; ${remedy}.`;
+      expect(problem({ configuration: `logger:\nhttp:\n  ${line}\n` })).toBe(
+        refusal(`line 3, column ${setting.length + 5}`),
+      );
+      const text = `homeassistant:\n  packages:\n    web:\n      http:\n        ${line}\n`;
+      expect(problem({ configuration: text })).toContain(`http.${setting} would make the hub unreachable`);
+    },
+  );
 
   test('http: with the port that the hub has, or one that is a secret, is accepted', () => {
     const of = (port: string) =>
@@ -105,7 +108,7 @@ describe('generateConfiguration', () => {
     expect(text(input)).toBe(expected);
   });
 
-  test('the text of the user survives byte for byte', () => {
+  test('the user’s text is kept byte for byte', () => {
     const odd =
       'homeassistant:\n  name:   "Zuhause"   # spaces and comment\nsensor: !secret  x\nyes: on\n"a": !env_var B c\n';
     expect(text(odd)).toBe(odd + includes);
@@ -211,7 +214,7 @@ describe('generateConfiguration', () => {
       'line 5, column 22: http.server_port',
       'spec.service.port',
     ],
-  ])('%j, with which nothing reaches the hub, is refused', (configuration, setting, remedy) => {
+  ])('%j, with which the hub cannot be reached, is refused', (configuration, setting, remedy) => {
     const message = problem({ configuration });
     expect(message).toContain(`${setting} would make the hub unreachable`);
     expect(message).toContain(remedy);
@@ -220,23 +223,23 @@ describe('generateConfiguration', () => {
   test.each([
     'http:\n  server_port: 8123\n  server_host: [192.0.2.1, 0.0.0.0]\n',
     'http:\n  server_host: "::"\n  use_x_forwarded_for: true\n',
-    // Whether the hub is reached with a secret value shows the hub's own trial.
+    // The hub's own trial shows whether the hub is reachable with a secret value.
     'http:\n  server_port: !secret port\n  server_host: !secret host\n',
-  ])('%j is taken', (configuration) => {
+  ])('%j is accepted', (configuration) => {
     expect(problem({ configuration })).toBe('valid');
   });
 
-  test('a file that is no YAML is named', () => {
+  test('a file that is not YAML is named', () => {
     const files = { 'lights.yaml': 'a: 1\n  b: 2' };
     expect(problem({ files })).toMatch(/^spec\.files\[lights\.yaml\], line 1, column 4: /);
   });
 
-  describe('more than a ConfigMap can hold', () => {
+  describe('a configuration larger than a ConfigMap can hold', () => {
     const incompressible = (length: number) => `# ${randomBytes(length).toString('base64').slice(0, length)}`;
     const many = (count: number, text: string) =>
       Object.fromEntries(Array.from({ length: count }, (_, index) => [`a${index}.yaml`, text]));
 
-    test('comes in parts, which the marker names', () => {
+    test('is split into parts, which the marker names', () => {
       const { files } = generate({ configuration: 'logger:\n', files: many(4, `# ${'ä'.repeat(150_000)}`) });
       expect(Object.keys(files).filter((name) => name.startsWith('hub-operator/'))).toHaveLength(8);
       const [digest, ...others] = digestsOfParts(files);
@@ -246,7 +249,7 @@ describe('generateConfiguration', () => {
       );
     });
 
-    test('and than 3 MiB is refused with the numbers', () => {
+    test('of more than 3 MiB is refused with the numbers', () => {
       expect(problem({ files: many(8, 'x'.repeat(400_000)) })).toContain(
         'have 3200000 bytes, and a configuration has at most 3145728',
       );
@@ -259,7 +262,7 @@ describe('generateConfiguration', () => {
       );
     });
 
-    test('also in compressed form is refused', () => {
+    test('of random text is also refused in compressed form', () => {
       const files = Object.fromEntries(
         Array.from({ length: 8 }, (_, index) => [`a${index}.yaml`, incompressible(300_000)]),
       );
@@ -273,7 +276,7 @@ describe('generateConfiguration', () => {
     });
   });
 
-  test('what is noted of many sections counts, too', () => {
+  test('records about many sections count, too', () => {
     const lines = Array.from({ length: 6_000 }, (_, index) => `key_${index}:`);
     expect(problem({ configuration: lines.join('\n') })).toContain('a ConfigMap has room for');
   });
@@ -291,7 +294,7 @@ describe('generateConfiguration', () => {
     expect(problem({ configuration: `a:\n${lines.join('\n')}` })).toBe('valid');
   }, 60_000);
 
-  test('the longest text that the schema takes is generated, and checked again', () => {
+  test('the longest text that the schema accepts is generated, and checked again', () => {
     const line = (index: number) =>
       `  text_${String(index).padStart(5, '0')}: {name: "${'x'.repeat(100)}"}\n`;
     const lines = Array.from({ length: Math.floor(524_000 / line(0).length) }, (_, index) => line(index));
@@ -300,7 +303,8 @@ describe('generateConfiguration', () => {
     expect(generate(configuration).files['configuration.yaml']).toMatch(/^input_text:\n[^]+x\nautomation: /);
   }, 60_000);
 
-  // Each would take minutes, hours or gigabytes with an algorithm that visits parts of the text again for each use.
+  // Each of these would take minutes, hours or gigabytes with an algorithm that visits parts of the text
+  // again for each use.
   describe('a text that refers to its parts many times, or is wrong in many places', () => {
     const list = (count: number, item: (index: number) => string) =>
       Array.from({ length: count }, (_, index) => item(index));
@@ -334,7 +338,7 @@ describe('generateConfiguration', () => {
       expect([...sections.keys()]).toEqual(['sensor.a', 'automation', 'scene', 'script']);
     });
 
-    test('secrets that thousands of sections use are refused, since no ConfigMap has room for what is noted of them', () => {
+    test('secrets that thousands of sections use are refused, since no ConfigMap has room for the records about them', () => {
       const secrets = list(4_000, (index) => `!secret k${index}`).join();
       const sections = list(6_000, (index) => `x${index + 1}: &x${index + 1} [*x${index}]\n`);
       expect(problem({ configuration: `x0: &x0 [${secrets}]\n${sections.join('')}` })).toMatch(
@@ -342,7 +346,7 @@ describe('generateConfiguration', () => {
       );
     });
 
-    test('a comment of 400,000 characters before a line that is not indented ends', () => {
+    test('a comment of 400,000 characters before an unindented line is handled', () => {
       const configuration = `a: [\nx, ${'# '.repeat(200_000)}"\nb]\n`;
       expect(problem({ configuration })).toContain('a list or mapping in brackets is not closed');
     });
@@ -355,7 +359,7 @@ describe('generateConfiguration', () => {
   });
 
   describe('the marker', () => {
-    test('names the hash of what is generated without it', () => {
+    test('has the hash of the content that is generated without it', () => {
       const { files, hash } = generate('logger:\n');
       expect(files['configuration.yaml']).toBe(
         `logger:\n${includes}script hub_operator: {hub_operator_configuration: {sequence: [], variables: {configuration: "${hash}"}}}\n`,
@@ -371,7 +375,7 @@ describe('generateConfiguration', () => {
       expect(hash).toBe(generate('').hash);
     });
 
-    test('has a label of its own beside scripts of the user', () => {
+    test('has its own label beside scripts of the user', () => {
       expect(generate('script: {}\n').files['configuration.yaml']).toMatch(
         /^script hub_operator: !include scripts\.yaml\nscript hub_operator_2: \{/m,
       );
@@ -424,7 +428,7 @@ describe('generateConfiguration', () => {
       ),
     );
 
-    test('a key of the user’s own counts, and that is reported', () => {
+    test('a key of the user’s own takes precedence, and that is reported', () => {
       const configuration = 'recorder:\n  db_url: sqlite://\n';
       const { notices } = generate({ configuration, recorder });
       expect(text({ configuration, recorder })).toBe(

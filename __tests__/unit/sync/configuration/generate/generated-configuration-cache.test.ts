@@ -10,7 +10,7 @@ const resource = (uid: string) =>
   }) as HubConfiguration;
 
 describe('GeneratedConfigurationCache', () => {
-  test('a text is given up when its resource has another one or is deleted', async () => {
+  test('a text is dropped when its resource has another one or is deleted', async () => {
     const present = new Set(['a', 'b']);
     const signals: (AbortSignal | undefined)[] = [];
     const clock = new ManualClock();

@@ -36,7 +36,7 @@ describe('the files of a configuration', () => {
     });
   });
 
-  test('a later entry wins, and files over all', () => {
+  test('a later entry takes precedence, and files over all', () => {
     const configMaps = {
       one: { data: { 'a.yaml': '1', 'b.yaml': '1', 'c.yaml': '1' } },
       two: { data: { 'b.yaml': '2', 'c.yaml': '2' } },
@@ -59,14 +59,14 @@ describe('the files of a configuration', () => {
     });
   });
 
-  test('a ConfigMap that is not there is named', () => {
+  test('a ConfigMap that does not exist is named', () => {
     expect(given([from('rooms')], {})).toEqual({
       type: 'missing',
       message: 'spec.filesFrom[0]: there is no ConfigMap rooms. Create it.',
     });
   });
 
-  test('a key that is not there is named, with those that are', () => {
+  test('a key that does not exist is named, with the existing ones', () => {
     const items = [{ key: 'hall', path: 'hall.yaml' }];
     const data = Object.fromEntries(['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((key) => [key, '']));
     expect(given([from('rooms', { items })], { rooms: { data } })).toEqual({
@@ -100,7 +100,7 @@ describe('the files of a configuration', () => {
   });
 
   test.each(['villa-configuration-8', 'villa-configurations', 'villa-delivery-70', 'attic-configuration'])(
-    '%s is one of a person',
+    '%s belongs to a user',
     (name) => {
       expect(given([from(name)], { [name]: { data: {} } })).toMatchObject({ type: 'files' });
     },
@@ -128,7 +128,7 @@ describe('the files of a configuration', () => {
     ['a', { items: [{ key: 'a', path: '/etc/out.yaml' }] }, '/etc/out.yaml', 'Correct the path'],
     ['a', { folder: 'a/b/c', items: [{ key: 'a', path: 'd/e.yaml' }] }, 'a/b/c/d/e.yaml', 'Correct the path'],
     ['a', { items: [{ key: 'a', path: `${'a'.repeat(116)}.yaml` }] }, 'aaa.yaml', 'at most 120 characters'],
-  ])('the key %s with %j is no file', (key, more, path, words) => {
+  ])('the key %s with %j is not a file', (key, more, path, words) => {
     const { type, message } = given([from('rooms', more)], { rooms: { data: { [key]: '' } } }) as {
       type: string;
       message: string;

@@ -49,11 +49,11 @@ describe('files that include each other in a circle', () => {
       'sensor: !include p/a.yaml\n',
       { 'p/a.yaml': '!include_dir_list b\n', 'p/b/a.yaml': 'platform: a\n' },
     ],
-  ])('is none: %s', (_, configuration, files) => {
+  ])('is not found in: %s', (_, configuration, files) => {
     expect(problemOf(configuration, files)).toBeUndefined();
   });
 
-  test('200 files that include all of those after them take no time of their own', () => {
+  test('200 files that include all of those after them take no additional time', () => {
     const names = Array.from({ length: 200 }, (_, index) => `a${index}.yaml`);
     const files = Object.fromEntries(
       names.map((name, index) => [

@@ -50,7 +50,7 @@ describe('ownDefinitionsIn', () => {
     ['long', 'a'.repeat(240)],
     ['of characters of three bytes', '高'.repeat(240)],
     ['of characters that JSON escapes', '\\u0001'.repeat(240)],
-  ])('of thousands of ids that are %s, as many as an annotation has room for', (_, id) => {
+  ])('of thousands of ids that are %s, as many as fit into an annotation', (_, id) => {
     const items = Array.from({ length: 1_500 }, (__, index) => `- id: "${id}${index}"\n`);
     const definitions = inFiles(`automation:\n${items.join('')}`);
     const size = Buffer.byteLength(JSON.stringify(definitions));

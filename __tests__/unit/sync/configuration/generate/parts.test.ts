@@ -34,12 +34,12 @@ test.each([
   [6, 500 * 1_024],
   [10, 300 * 1_024],
   [500, 6_000],
-])('%i files of %i bytes find room', (count, bytes) => {
+])('%i files of %i bytes fit', (count, bytes) => {
   const parts = partsOf(withPartFiles(homeOf(count, bytes)));
   for (const part of parts) expect(size(part)).toBeLessThanOrEqual(LARGEST_PART + 100);
 });
 
-test('one changed file, one more and one less are one changed part', () => {
+test('one changed, added or removed file is one changed part', () => {
   const files = homeOf(120, 10_000);
   const before = digestsOfParts(withPartFiles(files));
   const changed = (after: Files) =>

@@ -14,7 +14,7 @@ const read = (files: Files | string, secrets: Readonly<Record<string, string>> =
 
 const names = (files: Files | string): string[] => [...read(files).keys()].sort();
 
-/** The sections that differ between two versions of the files. */
+/** Returns the sections that differ between two versions of the files. */
 function changed(before: Files | string, after: Files | string): string[] {
   const [old, fresh] = [read(before), read(after)];
   return [...new Set([...old.keys(), ...fresh.keys()])]
@@ -45,7 +45,7 @@ describe('readSections', () => {
     expect(names(text)).toEqual(expected);
   });
 
-  test('the marker of the operator is none, beside scripts of the user', () => {
+  test('the marker of the operator is not a section, beside scripts of the user', () => {
     const marker = (hash: string) => `script hub_operator: {${MARKER_SCRIPT}: {variables: {a: ${hash}}}}\n`;
     expect(names(marker('1'))).toEqual([]);
     expect(changed(`script: {}\n${marker('1')}`, `script: {}\n${marker('2')}`)).toEqual([]);
@@ -89,7 +89,7 @@ describe('readSections', () => {
       expect(changed(before, { ...before, [name]: text })).toEqual(expected);
     });
 
-    test('a package in a file has sections, and a package that is not known is a part of its own', () => {
+    test('a package in a file has sections, and an unknown package is a part of its own', () => {
       const packages = 'homeassistant: {packages: {a: !include a.yaml, b: !include b.yaml}}\n';
       const files = { 'configuration.yaml': packages, 'a.yaml': 'logger:\nscript: !include c.yaml\n' };
       expect(names(files)).toEqual(['homeassistant', 'homeassistant.packages', 'logger', 'script']);
@@ -166,13 +166,13 @@ describe('readSections', () => {
       expect(changed(files, { ...files, [name]: text })).toEqual(expected);
     });
 
-    test('a folder of another place has the digest that it had before there were folders', () => {
+    test('a folder elsewhere has the digest that it had before folders were supported', () => {
       const text = 'homeassistant: {packages: !include_dir_named a}\nsensor: !include_dir_list b\n';
       expect(names(text)).toEqual(['homeassistant', 'homeassistant.packages', 'sensor']);
       expect(read(text).get('sensor')!.digest).toBe('c6d56a22fc9f21fb6c57d4a004a188bb');
     });
 
-    test('files of the same text include what is beside them', () => {
+    test('files with equal text include the files beside them', () => {
       const parsed = new Map<string, ReturnType<typeof parseHubYaml>>();
       const shared = (text: string) => {
         const known = parsed.get(text) ?? parseHubYaml(text);
@@ -223,14 +223,14 @@ describe('readSections', () => {
     expect(names(levels.join('\n'))).toHaveLength(40);
   });
 
-  // A copy of all items before it for each of 37,000 would take seconds.
+  // Copying all earlier items for each of 37,000 items would take seconds.
   test('each item of a section is collected once', () => {
     const text = `sensor:\n${'- platform: a\n'.repeat(1_000)}`;
     expect(iterations(() => names(text))).toBeLessThan(50 * 1_000);
   });
 });
 
-/** How many items of arrays the work iterates over, by spreads and loops. */
+/** Counts the array items over which the work iterates, by spreads and loops. */
 function iterations(work: () => unknown): number {
   const original = Array.prototype[Symbol.iterator];
   let count = 0;

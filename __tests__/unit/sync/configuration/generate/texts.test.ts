@@ -31,11 +31,11 @@ describe('generation', () => {
     ['a list whose lines are not indented', source('a: [\nb]\n')],
     ['a text in quotes whose lines are not indented', source('a: "\nb"\n')],
     ['another file', source('a: !include b.yaml\n', { 'b.yaml': '' })],
-  ])('%s is not read in place', (_, given) => {
+  ])('%s is not parsed in place', (_, given) => {
     expect(generation.inPlace!(given)).toBeUndefined();
   });
 
-  test('files of more than 3 MiB, as of 32 entries with one ConfigMap, are refused in place', () => {
+  test('files of more than 3 MiB, such as those of 32 entries with one ConfigMap, are refused in place', () => {
     const text = 'x'.repeat(1_024 * 1_024);
     const files = Object.fromEntries(Array.from({ length: 32 }, (_, index) => [`${index}.yaml`, text]));
     const refused = generation.inPlace!(source('a: &b 1\n', files));
@@ -78,7 +78,7 @@ describe('tasks on files', () => {
 });
 
 describe('ConfigurationTexts', () => {
-  test('a text that is ended again is an error that names the hub and the task', async () => {
+  test('a text that is aborted again is an error that names the hub and the task', async () => {
     const run = jest.fn<Promise<Bounded<never>>, []>();
     run.mockResolvedValueOnce({ type: 'ended', exceeded: 'time', part: '', isFinal: false });
     run.mockResolvedValueOnce({ type: 'ended', exceeded: 'time', part: '', isFinal: true });
@@ -109,14 +109,14 @@ describe('GeneratedConfigurationCache', () => {
     return { clock, requeued, cache: new GeneratedConfigurationCache(given) };
   }
 
-  test('a text that takes too much memory is told what takes it', () => {
+  test('for a text that takes too much memory the cause is reported', () => {
     const message = endedMessage({ type: 'ended', exceeded: 'memory', part: '', isFinal: true });
     expect(message).toMatch(
       /takes more memory .* or shorten it: many short lines take more than a few long ones\.$/,
     );
   });
 
-  test('a text that was ended is a wait, read once more, and then invalid until it changes', async () => {
+  test('a text that was aborted is waited for, read once more, and then invalid until it changes', async () => {
     const run = jest
       .fn()
       .mockResolvedValueOnce({ ...ended, isFinal: false })
@@ -135,7 +135,7 @@ describe('GeneratedConfigurationCache', () => {
     expect(run).toHaveBeenCalledTimes(3);
   });
 
-  test('a text that waits for those of other hubs is a wait, and its resource is requeued when it is read', async () => {
+  test('a text that waits for those of other hubs is waited for, and its resource is requeued when it is read', async () => {
     let finish!: (result: unknown) => void;
     const run = jest.fn(() => new Promise((resolve) => (finish = resolve)));
     const { cache, clock, requeued } = setup(run as never);
@@ -153,7 +153,7 @@ describe('GeneratedConfigurationCache', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  test('an error is not remembered', async () => {
+  test('an error is not cached', async () => {
     const run = jest
       .fn()
       .mockRejectedValueOnce(new Error('no process'))

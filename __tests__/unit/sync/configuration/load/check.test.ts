@@ -24,7 +24,7 @@ describe('checkInHub', () => {
     expect((await check(null, null)).problem).toBeUndefined();
   });
 
-  test('a warning that the accepted configuration had is none, wherever the line is now', async () => {
+  test('a warning that the accepted configuration had is ignored, even if its line has moved', async () => {
     const result = await check(
       null,
       "Invalid config for 'x' at configuration.yaml, line 9: y",
@@ -34,14 +34,14 @@ describe('checkInHub', () => {
     expect(result.warnings).toContain('line 9');
   });
 
-  test('what the check quotes is masked', async () => {
+  test('quotations of the check are masked', async () => {
     expect((await check("got 'hunter2'", null)).problem?.problem).toBe("got '***'");
     expect((await check(null, "got 'hunter2'")).warnings).toBe("got '***'");
   });
 });
 
 describe('newLines', () => {
-  test('keeps the lines that are not known', () => {
+  test('returns the lines that are not known', () => {
     expect(newLines('a\nb\n\nc', 'b')).toBe('a\nc');
     expect(newLines('', 'b')).toBe('');
   });

@@ -55,7 +55,7 @@ describe('nextHttpStep', () => {
 describe('readHttpSection', () => {
   const read = (text: string, files = {}) => readHttpSection({ 'configuration.yaml': text, ...files });
 
-  test('the settings have the form that the hub shows', () => {
+  test('the settings have the form in which the hub shows them', () => {
     const text =
       'http:\n  base_url: https://a.example\n  use_x_forwarded_for: yes\n  trusted_proxies: [10.0.0.1, 10.0.0.0/255.0.0.0, 10.1.0.0/0.0.255.255, "fd00::1", "2001:DB8:0:0::/32", "::FFFF:10.0.0.1"]\n  cors_allowed_origins: https://a.example\n  login_attempts_threshold: 5\n';
     expect(read(text)).toEqual({
@@ -154,7 +154,7 @@ describe('syncHttpSettings', () => {
     ['whose settings the hub keeps', true, { stable: ours }, /: trusted_proxies, use_x_forwarded_for\. /],
     ['with defaults alone', true, {}, undefined],
     ['of a hub that shows none', true, new HubRejected('unknown_command', ''), undefined],
-  ])('a section that is not there, %s, sends nothing', async (_, hadSection, given, names) => {
+  ])('a section that does not exist, %s, sends nothing', async (_, hadSection, given, names) => {
     const text = { 'configuration.yaml': 'logger:\n' };
     const { message, ...result } = await run(given, { ...auto, hadSection }, text);
     expect(result).toMatchObject({ sent: [], source: null, reason: names && 'Kept' });
@@ -215,13 +215,13 @@ describe('syncHttpSettings', () => {
     expect((await run(given, auto, text)).reason).toBe('PendingChange');
   });
 
-  test('settings that the hub does not take as they are are sent twice, and not by another process', async () => {
+  test('settings that the hub does not accept unchanged are sent twice, and not by another process', async () => {
     const first = await run({});
     const second = await run({}, { ...auto, sent: first.stored.at(-1) });
     expect(second.sent).toHaveLength(1);
     const sent = second.stored.at(-1);
     expect(await run({}, { ...auto, sent })).toMatchObject({ sent: [], stored: [], reason: 'Rejected' });
-    // Other settings are no repetition.
+    // Other settings are not a repetition.
     const text = { 'configuration.yaml': 'http:\n  ip_ban_enabled: false\n' };
     expect((await run({}, { ...auto, sent }, text)).stored).toMatchObject([{ times: 1 }]);
   });
@@ -232,7 +232,7 @@ describe('syncHttpSettings', () => {
     expect({ last: stored.at(-1), reason }).toEqual({ last: undefined, reason: 'Rejected' });
   });
 
-  test('what was sent is forgotten once the hub has it', async () => {
+  test('the record of sent settings is forgotten when the hub has them', async () => {
     const sent = { hash: 'x', times: 1 };
     expect((await run({ stable: ours }, { ...auto, sent })).stored).toEqual([undefined]);
     expect((await run({ stable: ours })).stored).toEqual([]);

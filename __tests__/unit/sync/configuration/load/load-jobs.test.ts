@@ -28,20 +28,20 @@ describe('LoadJobs', () => {
     const { lastReloadTime } = hub.reported;
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
     expect(Date.parse(String(lastReloadTime))).toBeGreaterThanOrEqual(3_600_000);
-    // Another process knows it, too, and it stays.
+    // Another process has it too, and it stays.
     await clock.advance(3_600_000);
     expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', lastReloadTime });
   });
 
-  test('the sections that a changed secret needs a restart for are named', async () => {
+  test('the sections for which a changed secret needs a restart are named', async () => {
     const { hub } = await started(RESTART);
     hub.setSecrets({ name: 'two' });
     expect(await hub.settle(hub.desired(RESTART, 'hot-reload'))).toBe('RestartPending');
     expect(hub.reported).toMatchObject({ changedSections: ['counter'] });
   });
 
-  test('what differs is named while it is rejected', async () => {
+  test('the differences are named while the content is rejected', async () => {
     const { hub } = await started();
     hub.check = (text) => (text.includes('second') ? 'no' : null);
     expect(await hub.settle(hub.desired(HOT))).toBe('CheckFailed');
@@ -49,7 +49,10 @@ describe('LoadJobs', () => {
   });
 
   describe('when a secret changes beneath a load', () => {
-    /** Milliseconds until the text is loaded or rejected; the secret changes at the first check of it. */
+    /**
+     * Returns the milliseconds until the text is loaded or rejected. The secret changes at the first check of
+     * the text.
+     */
     async function duration(text: string, check: (text: string) => string | null, reason: string) {
       const { hub, clock } = await started();
       let checks = 0;
@@ -65,11 +68,11 @@ describe('LoadJobs', () => {
       return clock.monotonic() - began;
     }
 
-    test('the hub will never show what was to be loaded, so the next load begins at once', async () => {
+    test('the hub will never show the content that was being loaded, so the next load begins immediately', async () => {
       expect(await duration(HOT, () => null, 'ConfigurationLoaded')).toBeLessThan(10_000);
     });
 
-    test('a rejection goes back to the accepted files with the secrets of now', async () => {
+    test('a rejection restores the accepted files with the current secrets', async () => {
       const check = (each: string) => (each.includes('second') ? 'no' : null);
       expect(await duration(HOT, check, 'CheckFailed')).toBeLessThan(20_000);
     });
@@ -83,7 +86,7 @@ describe('LoadJobs', () => {
     expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
   });
 
-  test('the verdict of the start counts for its secrets alone', async () => {
+  test('the verdict of the start applies only to its secrets', async () => {
     const { hub } = await started();
     hub.verdict = prepareMessage('replaced', hub.desired(BASE).content.marker, 'no');
     expect(await hub.operator().sync(hub.desired(BASE))).toMatchObject({ reason: 'CheckFailed' });
@@ -94,7 +97,7 @@ describe('LoadJobs', () => {
   test('a marker in a new start proves nothing for a pod that was started for other files', async () => {
     const { hub } = await started();
     const before = hub.text;
-    // Published, and then the operator is gone.
+    // The content is published, and then the operator is killed.
     hub.killAfter(2);
     await hub.untilKilled(hub.desired(HOT));
     hub.restartProcess();
@@ -115,7 +118,7 @@ describe('LoadJobs', () => {
     expect(hub.loaded.get('automation')).not.toContain('broken');
   });
 
-  test('a hub that never shows the marker of the files that its pod has started with gets no new pod', async () => {
+  test('a hub that never shows the marker of the files with which its pod has started gets no new pod', async () => {
     const clock = new ManualClock();
     const hub = new FakeHub(clock);
     hub.hidesMarker = true;
@@ -127,7 +130,7 @@ describe('LoadJobs', () => {
     expect(count(hub.events, 'restart')).toBe(0);
   });
 
-  test('each backup that brings old files is followed by a new pod', async () => {
+  test('each backup that restores old files is followed by a new pod', async () => {
     const { hub } = await started();
     const operator = hub.operator();
     for (const text of [HOT, BASE]) {
@@ -142,7 +145,7 @@ describe('LoadJobs', () => {
   test.each([
     ['suspended', { suspend: true }, '1'],
     ['deleted, and another one has its name', {}, '2'],
-  ])('a resource that is %s meanwhile loads nothing', async (_, spec, uid) => {
+  ])('a resource that is %s in the meantime loads nothing', async (_, spec, uid) => {
     const { hub, clock } = await started();
     const desired = hub.desired(HOT);
     const { resource } = desired;

@@ -26,7 +26,7 @@ describe('readLoggerLevels', () => {
 });
 
 describe('loggerCalls', () => {
-  test('sets what is written, and gives loggers that went the level of their parent', () => {
+  test('sets the levels in the text, and gives removed loggers the level of their parent', () => {
     const before = { default: 'debug', logs: { gone: 'debug', kept: 'info' } };
     expect(loggerCalls(before, { default: 'error', logs: { kept: 'warning' } })).toEqual([
       { domain: 'logger', service: 'set_default_level', data: { level: 'error' } },

@@ -10,7 +10,7 @@ import {
   withSecretDigests,
 } from '../../../../../operator/sync/configuration/generate/sections';
 
-/** A hub that has loaded these, as a plain one has. */
+/** Services of a hub that has loaded the integrations of a plain configuration. */
 const services = [
   'automation.reload',
   'scene.reload',
@@ -43,7 +43,7 @@ function decide(
   return decideReload({ strategy, autoRestart }, sections(before), sections(after), hub);
 }
 
-/** `automation.reload`, `restart logger.filters`, `pending mqtt` or `nothing`: everything that is to be done. */
+/** Describes a decision as `automation.reload`, `restart logger.filters`, `pending mqtt` or `nothing`. */
 function inWords(decision: ReloadDecision): string {
   const words: string[] = [];
   if (decision.type === 'restart') words.push(`restart ${decision.because.join()}`);
@@ -69,7 +69,7 @@ describe('decideReload', () => {
     }
   });
 
-  // The table of docs/explanation/hot-reload.md under the three strategies.
+  // The table of docs/explanation/hot-reload.md for the three strategies.
   test.each<
     [section: string, before: string, after: string, auto: string, hotReload: string, hub?: HubCapabilities]
   >([
@@ -223,7 +223,7 @@ describe('decideReload', () => {
     expect(restart.type === 'restart' && restart.because).toEqual(auto !== 'nothing' && expect.any(Array));
   });
 
-  test('http is no matter of the file since 2026.8, but under restart', () => {
+  test('http is not read from the file since 2026.8, except under restart', () => {
     const words = (strategy: ReloadStrategy) =>
       inWords(decide(strategy, 'http: {}\n', 'http: {server_port: 1}\n'));
     expect([words('auto'), words('hot-reload'), words('restart')]).toEqual([
@@ -233,7 +233,7 @@ describe('decideReload', () => {
     ]);
   });
 
-  test('a part that the hub has not set up needs nothing to go, and a restart to change', () => {
+  test('a part that the hub has not set up needs nothing for its removal, and a restart for its change', () => {
     const hub = { ...modern, notSetUp: new Set(['counter', 'sensor.statistics']) };
     const before = 'counter: {a: {}}\nsensor: [{platform: statistics}]\nzone: []\n';
     expect(inWords(decide('auto', before, 'zone: []\n', hub))).toBe('nothing');
@@ -279,7 +279,7 @@ describe('decideReload', () => {
       expect(changed(key, strategy, autoRestart)).toBe(expected);
     });
 
-    test('autoRestart: false holds no restart back that the text asks for', () => {
+    test('autoRestart: false prevents no restart that the text needs', () => {
       const before = sections('counter: {a: {name: !secret other}}\n', { other: 'a' });
       const after = sections('counter: {b: {name: !secret other}}\n', { other: 'b' });
       const decision = decideReload({ strategy: 'auto', autoRestart: false }, before, after, modern);

@@ -28,7 +28,7 @@ function setup(answer: (path: string, count: number) => void) {
 }
 
 describe('reloadSections', () => {
-  test('a service that fails is called three times, 5 s apart, and the others are called all the same', async () => {
+  test('a service that fails is called three times, 5 s apart, and the others are called nevertheless', async () => {
     const { clock, calls, result } = setup((path) => {
       if (path.includes('group')) throw new HubFailed('no such entity');
     });
@@ -57,7 +57,7 @@ describe('reloadSections', () => {
   test.each([
     ['a rejected token', new TokenRejected('HTTP 401')],
     ['a ban', new HubBanned()],
-  ])('%s is not answered by another attempt', async (_, error) => {
+  ])('%s is not followed by another attempt', async (_, error) => {
     const { calls, result } = setup(() => {
       throw error;
     });

@@ -59,7 +59,7 @@ describe('verifyContent', () => {
     expect(await show(100, 1, (count) => (count === 2 ? 'wrong' : null))).toMatchObject(rejected);
   });
 
-  test('a hub that reads other files for half a minute reads others', async () => {
+  test('a hub that reads other files for half a minute is reported as reading others', async () => {
     expect(await show(100, 1_000)).toMatchObject({ type: 'unseen' });
   });
 

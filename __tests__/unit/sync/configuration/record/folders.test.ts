@@ -22,7 +22,7 @@ const found = (categories: readonly string[], given = report) => {
 };
 
 describe('foldersFound', () => {
-  test('tells what the start of the pod has found of the folders of now', () => {
+  test('reports what the start of the pod has found about the current folders', () => {
     expect(found([])).toEqual(['a themes', 'b', 'd']);
   });
 
@@ -32,7 +32,7 @@ describe('foldersFound', () => {
   });
 });
 
-test('nothing is unknown where a report does not name all, or there is none', () => {
+test('nothing is unknown when a report is incomplete or missing', () => {
   expect(unknownFolders(['d'], report)).toEqual(['d']);
   expect(unknownFolders(['d'], { ...report, isComplete: false })).toEqual([]);
   expect(unknownFolders(['d'], undefined)).toEqual([]);
@@ -55,7 +55,7 @@ describe('asInHub', () => {
     isComplete: true,
   };
 
-  test('what the container of the hub has in another volume is there', () => {
+  test('a folder that the container of the hub has in another volume exists', () => {
     const mounts = [
       { name: 'p', mountPath: '/config/packages' },
       { name: 'l', mountPath: '/config/lights/' },
@@ -70,7 +70,7 @@ describe('asInHub', () => {
     });
   });
 
-  test('other volumes say nothing', () => {
+  test('other volumes have no effect', () => {
     expect(asInHub(given, podWith({ name: 'l', mountPath: '/config-x' }))).toEqual(given);
     expect(asInHub(undefined, podWith())).toBeUndefined();
   });

@@ -11,7 +11,10 @@ const LARGE = withPartFiles(SMALL);
 const { configuration, configurationParts } = objectNames('villa');
 const PARTS = configurationParts();
 
-/** The writes for a hub that has these files accepted, and these published; the parts are those of some content. */
+/**
+ * Returns the writes for a hub that has these files accepted, and these published. The parts are those of
+ * some content.
+ */
 async function kept(accepted: Files | undefined, published?: Files, parts = PARTS): Promise<string[]> {
   const done: string[] = [];
   const object = (name: string): ClusterObject => ({ metadata: { name, namespace: 'home' } });
@@ -52,11 +55,11 @@ test.each<[string, Parameters<typeof kept>, string]>([
   expect(changes(await kept(...given))).toEqual(all(verb));
 });
 
-test('those of the accepted content stay for the present pod while one ConfigMap is published for the next', async () => {
+test('the parts of the accepted content stay for the current pod while one ConfigMap is published for the next', async () => {
   expect(changes(await kept(LARGE, SMALL))).toEqual([]);
 });
 
-test('parts that a person has deleted come back', async () => {
+test('parts that a user has deleted are restored', async () => {
   expect(await kept(LARGE, undefined, [])).toEqual(all('apply'));
 });
 

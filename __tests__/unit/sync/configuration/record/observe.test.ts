@@ -16,7 +16,7 @@ interface Container {
   readonly started?: boolean;
   readonly restartCount?: number;
   readonly isRunning?: boolean;
-  /** The last end of its process. */
+  /** The last end of the hub's process. */
   readonly end?: {
     readonly exitCode: number;
     readonly reason?: string;
@@ -77,7 +77,7 @@ function podWith({
   };
 }
 
-/** A hub that cannot be used, as its Hub and its pod show it. */
+/** Observes a hub that cannot be used, with this state of its Hub and its pod. */
 function observe(reason: string, container: Container = {}, lastSeen?: HubStart) {
   const conditions = [{ type: 'Ready', status: 'False', reason, message: '', lastTransitionTime: '' }];
   const hub = aHub({ status: { conditions } as never });
@@ -103,7 +103,7 @@ describe('observeUnusable', () => {
     expect(await observe(reason, container)).toMatchObject({ mode });
   });
 
-  test('the content that a pod began with is not that of another start in it', async () => {
+  test('the content with which a pod began is not that of another start in it', async () => {
     expect((await observe('HubUnreachable')).pod).toMatchObject({ begunWith: MARKER });
     expect((await observe('HubUnreachable', { restartCount: 1 })).pod?.begunWith).toBeUndefined();
     expect((await observe('HubUnreachable', { restartCount: 1 })).pod).toMatchObject({
@@ -111,7 +111,7 @@ describe('observeUnusable', () => {
     });
   });
 
-  describe('a process that ends again and again', () => {
+  describe('a process that ends repeatedly', () => {
     const crash = { started: false, isRunning: false, restartCount: 3 };
     const memory = { memory: '1Gi' };
 
@@ -145,7 +145,7 @@ describe('observeUnusable', () => {
         'that has run for ten minutes',
         { end: { exitCode: 1, startedAt: '2026-01-01T00:00:00Z', finishedAt: '2026-01-01T00:10:00Z' } },
       ],
-    ])('one %s is not', async (_, container) => {
+    ])('one %s is not crashing', async (_, container) => {
       const observed = await observe('PodNotReady', { ...crash, limits: memory, ...container });
       expect(observed.mode).not.toBe('crashing');
     });
@@ -167,7 +167,7 @@ describe('observeUnusable', () => {
     });
   });
 
-  test('pods differ by all but their configuration and their node', async () => {
+  test('pods differ by everything except their configuration and their node', async () => {
     const workload = async (container: Container) => (await observe('PodNotReady', container)).pod!.workload;
     const same = await workload({});
     expect(await workload({ nodeName: 'node-2' })).toBe(same);
@@ -183,7 +183,9 @@ describe('observeUnusable', () => {
 
 type Conditions = Readonly<Record<string, string>>;
 
-/** What holds a restart back, beside these conditions of the Hub and its `status.restartHeld`. */
+/**
+ * Returns the reason that blocks a restart, with these conditions of the Hub and its `status.restartHeld`.
+ */
 function heldBy(values: Conditions, restartHeld?: string) {
   const conditions = Object.entries(values).map(([type, reason]) => ({ type, reason, message: '' }));
   return restartHeldBy(aHub({ status: { conditions, restartHeld } as never }));
@@ -201,7 +203,7 @@ describe('restartHeldBy', () => {
   test.each<[string, Conditions]>([
     ['nothing', {}],
     ['a mistake that concerns another object', { Stalled: 'InvalidSpec' }],
-  ])('is silent about %s', (_, values) => {
+  ])('ignores %s', (_, values) => {
     expect(heldBy(values)).toBeUndefined();
   });
 });

@@ -5,9 +5,8 @@ import { RESTART_HASH, restartCache, villaConfiguration, workload } from '../res
 const written = { files: { 'configuration.yaml': '' }, marker: { configuration: 'sha256:before' } };
 
 /**
- * The decisions that are written, in order.
- *
- * @param decided the one in the ConfigMap
+ * Returns the decisions that are written, in order.
+ * @param decided the decision in the ConfigMap
  * @param templates the hash of the pod template in the cache, and at each read from the API server
  */
 async function decisions(decided: string, [cached, ...read]: readonly [string, ...string[]]) {
@@ -34,18 +33,18 @@ describe('publishWithoutRestart', () => {
     ]);
   });
 
-  test('one that the cache does not show yet goes on', async () => {
+  test('a restart that the cache does not show yet continues', async () => {
     expect(await decisions('sha256:after', ['sha256:before', 'sha256:after'])).toEqual(['sha256:after']);
   });
 
-  test('one that the Hub begins meanwhile goes on, since its end would be another restart', async () => {
+  test('a restart that the Hub begins in the meantime continues, since its withdrawal would be another restart', async () => {
     expect(await decisions('sha256:after', ['sha256:before', 'sha256:before', 'sha256:after'])).toEqual([
       'sha256:before',
       'sha256:after',
     ]);
   });
 
-  test('without a decision to withdraw, nothing is asked', async () => {
+  test('without a decision to withdraw, nothing is read', async () => {
     expect(await decisions('sha256:before', ['sha256:before'])).toEqual(['sha256:before']);
   });
 });

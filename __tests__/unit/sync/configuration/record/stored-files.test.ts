@@ -10,7 +10,7 @@ import { villaConfiguration } from '../restart-state';
 
 const FILES: Files = { 'configuration.yaml': 'logger:\n', 'packages/a.yaml': 'counter:\n' };
 
-/** The ConfigMap that is written for the files. */
+/** Returns the ConfigMap that is written for the files. */
 async function stored(files: Files): Promise<HubConfigMap> {
   let written: HubConfigMap | undefined;
   const given = services({
@@ -29,7 +29,7 @@ async function stored(files: Files): Promise<HubConfigMap> {
 test.each([
   ['in one ConfigMap', FILES],
   ['in parts', withPartFiles(FILES)],
-])('what is stored of files %s is read back', async (_, files) => {
+])('stored files %s are read back', async (_, files) => {
   expect(filesIn(await stored(files))).toEqual(files);
 });
 
@@ -37,9 +37,12 @@ test.each<[string, object]>([
   ['is gone', { binaryData: undefined }],
   ['was emptied', { binaryData: { '.packed': '' } }],
   ['has another text', { binaryData: { '.packed': Buffer.from('counter:').toString('base64') } }],
-])('a compressed copy that %s is named: the rest would count as the whole', async (_, change) => {
-  const broken = { ...(await stored(withPartFiles(FILES))), ...change };
-  expect(() => filesIn(broken)).toThrow(
-    /villa-configuration-accepted is not as the operator wrote it: delete/,
-  );
-});
+])(
+  'a compressed copy that %s is reported: the rest would otherwise count as the whole',
+  async (_, change) => {
+    const broken = { ...(await stored(withPartFiles(FILES))), ...change };
+    expect(() => filesIn(broken)).toThrow(
+      /villa-configuration-accepted is not as the operator wrote it: delete/,
+    );
+  },
+);

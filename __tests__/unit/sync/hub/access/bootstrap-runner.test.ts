@@ -10,7 +10,7 @@ beforeEach(async () => (server = await FakeHub.start()));
 afterEach(() => server.close());
 
 describe('BootstrapRunner', () => {
-  test('tries what the hub refuses for good ever more seldom, and another refusal soon', async () => {
+  test('retries permanent refusals of the hub less and less often, and a different refusal soon', async () => {
     const clock = new ManualClock();
     const given = services({
       clock,

@@ -5,7 +5,7 @@ import { Bootstrap, type BootstrapState } from '../../../../../operator/sync/hub
 import { FakeHub, json } from '../../../client/fake-hub';
 import { services } from '../../fixtures';
 
-// The way through is shown with a real hub (integration); here is what that one cannot be brought to in short time.
+// Cases that a real hub cannot be made to show in short time. Integration tests cover the normal bootstrap.
 
 const hub = {
   apiVersion: 'hub-operator.dev/v1',
@@ -79,7 +79,7 @@ describe('Bootstrap', () => {
     expect(server.commands).toEqual([]);
   });
 
-  test('reports an owner who is no administrator, logs in once and creates no token', async () => {
+  test('reports an owner who is not an administrator, logs in once and creates no token', async () => {
     isAdmin = false;
     const stuck = { type: 'stuck', reason: 'LoginFailed' };
     expect(await step('CreateAPIToken')).toMatchObject({

@@ -13,7 +13,7 @@ import { type Command, FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
 import { aClaim, aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
 
-// What a real hub is seldom brought to say. The way through is shown with one (integration).
+// Answers that a real hub rarely gives. Integration tests cover the normal connection.
 
 const config = {
   version: '2026.11.0',
@@ -148,7 +148,7 @@ describe('the volume of a hub', () => {
     expect(await volumeIn(uncheckedClaim)).toBe('read-villa-config');
     readError = new ApiError(403, 'Forbidden', 'no');
     await expect(reconcile()).rejects.toBe(readError);
-    // What a HubConfiguration can heal is reported first.
+    // Problems that a HubConfiguration can solve are reported first.
     server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
     expect((await reconcile()).outcome).toMatchObject({ reason: 'RecoveryMode' });
     server.routes.set('GET /api/config', json(200, config));
@@ -162,21 +162,21 @@ describe('the volume of a hub', () => {
   test.each([
     ['a policy', new ApiError(403, 'Forbidden', 'no')],
     ['a webhook', new ApiError(500, 'InternalError', 'failed calling webhook "w": timeout')],
-  ])('may have no version recorded by %s', async (_, error) => {
+  ])('need not have a version recorded by %s', async (_, error) => {
     recordError = error;
     expect(await volumeIn({ claim: aClaim })).toBe('uid-of-villa-config');
   });
 });
 
 describe('Connector', () => {
-  test('requeues after 10 s for a pod that is not ready, and asks the hub nothing', async () => {
+  test('requeues after 10 s for a pod that is not ready, and sends no request to the hub', async () => {
     isPodReady = false;
     const { outcome } = await reconcile();
     expect(outcome).toMatchObject({ type: 'Waiting', reason: 'PodNotReady', after: 10_000 });
     expect(server.requests).toEqual([]);
   });
 
-  test('names why the claim of a pod that is not ready has no volume', async () => {
+  test('reports why the claim of a pod that is not ready has no volume', async () => {
     isPodReady = false;
     const message = 'villa-config is Pending: storageclass.storage.k8s.io "fast-ssd" not found';
     const withReason = async (reason: 'Pending' | 'Expanding') => {
@@ -233,7 +233,7 @@ describe('Connector', () => {
     expect((await reconcile()).outcome).toMatchObject({ events: [] });
   });
 
-  test('says once in a Warning what to do about a lost node, also when the hub did not answer before', async () => {
+  test('reports once in a Warning the remedy for a lost node, even if the hub did not answer before', async () => {
     isNodeLost = true;
     const conditions = [
       { type: 'Ready', status: 'False', reason: 'HubUnreachable', message: '', lastTransitionTime: '' },
@@ -249,7 +249,7 @@ describe('Connector', () => {
     expect((await reconcile()).outcome).toMatchObject({ message, events: [] });
   });
 
-  test('reports a pod that is replaced, and no unreachable hub, if the hub was lost before the watch told of its pod', async () => {
+  test('reports a pod that is replaced, and no unreachable hub, if the hub was lost before the watch event of its pod', async () => {
     const conditions = [
       { type: 'Ready', status: 'True', reason: 'HubRunning', message: '', lastTransitionTime: '' },
     ];
@@ -294,7 +294,7 @@ describe('Connector', () => {
     expect(context).toMatchObject({ status: { phase: 'Running', version: '2026.11.0' } });
   });
 
-  test('retries a setting that the hub fails at, and leaves the Hub ready', async () => {
+  test('retries a setting at which the hub fails, and leaves the Hub ready', async () => {
     answers['config/core/update'] = ({ fail }) => fail('unknown_error', 'Unknown error');
     const { outcome, context } = await reconcile();
     expect(outcome).toMatchObject({ client });
@@ -341,7 +341,7 @@ describe('Connector', () => {
     expect(server.commands.filter(({ type }) => type === 'subscribe_events')).toHaveLength(1);
   });
 
-  test('is connected to a hub that has started before it was subscribed to', async () => {
+  test('is connected to a hub that started before the subscription', async () => {
     server.routes.set('GET /api/config', json(200, { ...config, state: 'STARTING' }));
     answers['subscribe_events'] = ({ succeed }) => {
       server.routes.set('GET /api/config', json(200, config));
@@ -366,7 +366,7 @@ describe('Connector', () => {
     });
   });
 
-  test('replaces a token of a user who is no administrator, and asks once about that of an administrator', async () => {
+  test('replaces a token of a user who is not an administrator, and asks once about that of an administrator', async () => {
     await reconcile();
     await reconcile();
     const asked = () => server.commands.filter(({ type }) => type === 'auth/current_user').length;
@@ -406,7 +406,7 @@ describe('Connector', () => {
     expect((await reconcile()).outcome).toMatchObject({ reason: 'HubUnreachable' });
   });
 
-  test('says of a bootstrap that was in progress that it waits for the end of a ban', async () => {
+  test('reports that a bootstrap in progress waits for the end of a ban', async () => {
     const before = { type: 'BootstrapReady', status: 'False', reason: 'InProgress', message: 'Onboarding.' };
     hub = { ...hub, status: { conditions: [before as never] } };
     server.routes.set('GET /api/config', text(403, '403: Forbidden'));

@@ -3,7 +3,10 @@ import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import { releaseCredentials, ownerCredentials } from '../../../../../operator/sync/hub/access/credentials';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-/** Whether the Hub owns its generated credentials after a reconcile, as the last request to the cluster says. */
+/**
+ * Returns whether the Hub owns its generated credentials after a reconcile, according to the last request to
+ * the cluster.
+ */
 async function isOwned(storage: object, isOwnedBefore: boolean, claim?: object): Promise<boolean> {
   const hub = aHub({ spec: { storage } });
   const ownerReferences = isOwnedBefore ? [{ uid: hub.metadata.uid }] : [];
@@ -63,7 +66,7 @@ describe('releaseCredentials', () => {
     expect(await isOwned(storage, false)).toBe(false);
   });
 
-  test('go with the Hub, as its volume does, unless they were released before', async () => {
+  test('are deleted with the Hub, as its volume is, unless they were released before', async () => {
     const claim = { metadata: { ownerReferences: [{ uid: 'uid-of-villa' }] } };
     expect(await isOwned({}, true, claim)).toBe(true);
     expect(await isOwned({}, true)).toBe(true);

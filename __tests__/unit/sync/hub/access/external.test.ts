@@ -63,7 +63,7 @@ describe('externalStep', () => {
     });
   };
   const younger = hubAt('2026-01-02T00:00:00Z', { uid: 'b' });
-  /** The hub that answers to the Hub under test. */
+  /** The owner of the hub that answers the Hub under test. */
   let owner: string | undefined;
   let accepted: boolean;
   beforeEach(() => {
@@ -112,7 +112,7 @@ describe('externalStep', () => {
   const reconcile = (hub: Hub, ...others: Hub[]) => stepAmong(hub, ...others)(hub);
   const connected = { url: 'http://box:8123', volumeID: 'anna' };
 
-  test('records the account of the owner as the volume, which it asks for once', async () => {
+  test('records the account of the owner as the volume, and requests it once', async () => {
     const hubs = [younger];
     const run = stepAmong(...hubs);
     expect(await run(younger)).toMatchObject(connected);
@@ -132,21 +132,21 @@ describe('externalStep', () => {
     expect(await reconcile(older, younger)).toMatchObject({ ...connected, url: 'http://192.168.1.5' });
   });
 
-  test('tells nothing of a Hub in another namespace', async () => {
+  test('reveals nothing about a Hub in another namespace', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office', volumeID: 'anna' });
     const { message } = await reconcile(younger, older);
     expect(message).toContain('A Hub of another namespace manages the same hub already');
     expect(message).not.toMatch(/office|hub-c/);
   });
 
-  test('leaves a hub to the Hub that it accepts, not to an older one that only names its address', async () => {
+  test('leaves a hub to the Hub that the hub accepts, not to an older one that only has its address', async () => {
     const squatter = hubAt('2026-01-01T00:00:00Z', { uid: 'c', namespace: 'office' });
     expect(await reconcile(younger, squatter)).toMatchObject(connected);
     const elsewhere = hubAt('2026-01-01T00:00:00Z', { uid: 'c', volumeID: 'berta' });
     expect(await reconcile(younger, elsewhere)).toMatchObject(connected);
   });
 
-  test('leaves a hub to the Hub that uses it, when the host of an older Hub begins to name the same owner', async () => {
+  test('leaves a hub to the Hub that uses it, when the host of an older Hub begins to report the same owner', async () => {
     const using = hubAt('2026-01-02T00:00:00Z', { uid: 'b', volumeID: 'anna', usedUrl: 'http://box:8123' });
     const fields = { uid: 'c', namespace: 'office', url: 'http://fake:8123', usedUrl: 'http://fake:8123' };
     const fake = hubAt('2026-01-01T00:00:00Z', { ...fields, volumeID: 'berta' });
@@ -165,20 +165,20 @@ describe('externalStep', () => {
     expect(await reconcile(older, second)).toMatchObject(connected);
   });
 
-  test('gives it to the smaller uid of two Hubs that were created in the same second', async () => {
+  test('assigns it to the smaller uid of two Hubs that were created in the same second', async () => {
     const twin = hubAt('2026-01-02T00:00:00Z', { uid: 'a', volumeID: 'anna' });
     expect(await reconcile(younger, twin)).toMatchObject({ reason: 'DuplicateId' });
     expect(await reconcile(twin, younger)).toMatchObject(connected);
   });
 
-  test('finds the conflict also before the status of the other shows who it is', async () => {
+  test('finds the conflict even before the status of the other Hub shows the owner', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c' });
     const step = stepAmong(younger, older);
     expect(await step(older)).toMatchObject(connected);
     expect(await step(younger)).toMatchObject({ reason: 'DuplicateId' });
   });
 
-  test('gives a hub up that rejects the token', async () => {
+  test('releases a hub that rejects the token', async () => {
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c', volumeID: 'anna' });
     accepted = false;
     expect(await reconcile(older, younger)).toMatchObject({ reason: 'TokenRejected', volumeID: null });
@@ -193,7 +193,7 @@ describe('externalStep', () => {
     expect(await reconcile(younger, leaving)).toMatchObject({ reason: 'DuplicateId' });
   });
 
-  test('takes no hub for another that has no owner', async () => {
+  test('treats no hub without an owner as another one', async () => {
     owner = undefined;
     const older = hubAt('2026-01-01T00:00:00Z', { uid: 'c' });
     expect(await reconcile(younger, older)).toMatchObject({ url: 'http://box:8123', volumeID: null });

@@ -12,17 +12,17 @@ import { type Answer, FakeHub, json, type Request, text } from '../../../client/
 import { ManualClock } from '../../../manual-clock';
 import { aHub, aHubContext, services, uncheckedClaim } from '../../fixtures';
 
-// A hub counts failed logins until it is restarted, and bans their address after a few.
+// A hub counts failed logins until it is restarted, and bans their address after a few of them.
 
 const HOUR = 3_600_000;
-/** Children that write to the hub while their Hub is connected. */
+/** Number of children that write to the hub while their Hub is connected. */
 const CHILDREN = 3;
-/** Reconciles are at least this far apart here. */
+/** Minimum interval between reconciles in this test, in milliseconds. */
 const MIN_DELAY = 300_000;
-/** Restarts of the operator within the day. */
+/** Number of restarts of the operator within the day. */
 const RESTARTS = 4;
 
-/** Stands still: what waits for a moment between two requests does not. */
+/** A clock that stands still, and does not wait for the pause between two requests. */
 class ImpatientClock extends ManualClock {
   override sleep(): Promise<void> {
     return Promise.resolve();
@@ -83,7 +83,7 @@ const failed =
     answer(request, response);
   };
 
-/** The part of the operator that talks to the hub; a new one has an empty memory. */
+/** Creates the part of the operator that talks to the hub, with an empty memory. */
 function startOperator() {
   const objects: Record<string, ClusterObject> = {
     Pod: {
@@ -104,7 +104,10 @@ function startOperator() {
   return { hubs, connector: new Connector(given, hubs) };
 }
 
-/** Reconciles the Hub for 24 hours, and calls back after each time. Its children write whenever it is connected. */
+/**
+ * Reconciles the Hub for 24 hours, and calls back after each reconcile. Its children write whenever it is
+ * connected.
+ */
 async function day(afterEachTime: () => void = () => undefined): Promise<void> {
   let { hubs, connector } = startOperator();
   let nextRestart = 24 / (RESTARTS + 1);
@@ -136,7 +139,7 @@ async function writeChildren({ rest }: HubClient): Promise<boolean> {
 }
 
 describe('Connector over 24 hours', () => {
-  test('sends credentials that the hub rejects in one login, also when the operator restarts', async () => {
+  test('sends credentials that the hub rejects in one login, even when the operator restarts', async () => {
     secret = { username: 'ada', password: 'wrong' };
     hub = aHub({ status: { bootstrap: { state: 'CreateAPIToken' } } });
     server.routes.set('GET /api/onboarding', json(404, {}));
@@ -149,7 +152,7 @@ describe('Connector over 24 hours', () => {
   test('writes once with the token of a user who loses the role of an administrator', async () => {
     hub = aHub({ spec: { bootstrap: { enabled: false } } });
     await day(() => (isAdmin = false));
-    // One of each child at the moment of the loss.
+    // Each child has one failed request at the moment of the loss.
     expect(failedLogins).toBe(CHILDREN);
   });
 });

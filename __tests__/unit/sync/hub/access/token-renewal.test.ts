@@ -23,18 +23,18 @@ describe('renewalDue', () => {
     [1, 0.91, true],
     [1, 2, true],
     [1, 0, false],
-  ])('says of a token of %s days, after %s days: %s', (days, after, due) =>
+  ])('returns for a token of %s days, after %s days: %s', (days, after, due) =>
     expect(renewalDue(token(days), MADE + after * DAY)).toBe(due),
   );
 
   test.each(['', 'by-hand', 'a.b.c', `h.${Buffer.from('{"iss":"x"}').toString('base64url')}.s`])(
-    'is false for a token that does not say when it expires (%s)',
+    'is false for a token without an expiry date (%s)',
     (words) => expect(renewalDue(words, MADE)).toBe(false),
   );
 });
 
 describe('TokenRenewal', () => {
-  test('revokes the tokens of earlier Hubs on the volume with the superseded one, and those of no person', async () => {
+  test('revokes the tokens of earlier Hubs on the volume together with the superseded one, and no user’s tokens', async () => {
     const clock = new ManualClock();
     await clock.advance(Math.max(0, MADE + 9.5 * DAY - clock.now()));
     const [old, renewed] = [token(10, 'old'), token(3650, 'renewed')];

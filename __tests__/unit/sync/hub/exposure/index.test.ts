@@ -17,15 +17,15 @@ import { ManualClock } from '../../../manual-clock';
 import { FakeApiClient, notFound } from '../../../runtime/fake-api-client';
 import { aHub, aHubContext, services } from '../../fixtures';
 
-/** The objects of the cluster by the end of their path, such as `ingresses/villa`. */
+/** The objects of the cluster by the last parts of their path, such as `ingresses/villa`. */
 let objects: Record<string, ClusterObject>;
 /** Changes the answer of the API server to an apply. */
 let admit: (object: ClusterObject) => ClusterObject;
 
-/** The hub's answer about its web server; undefined: it does not know the command. */
+/** The hub's answer about its web server; undefined when the hub does not know the command. */
 let settings: object | undefined;
 let isConnected: boolean;
-/** The message of `Exposed` before the reconcile. */
+/** The message of the condition `Exposed` before the reconcile. */
 let said: string;
 
 beforeEach(() => {
@@ -38,7 +38,7 @@ beforeEach(() => {
   admit = (object) => object;
 });
 
-/** The hub runs and trusts its proxies. */
+/** A step after which the hub runs and trusts its proxies. */
 const connected: HubStep<HubContext, Authenticated> = {
   name: 'bootstrap',
   run: () =>
@@ -57,7 +57,7 @@ const connected: HubStep<HubContext, Authenticated> = {
     }),
 };
 
-/** The condition `Exposed` after a reconcile of a Hub that was reachable before. */
+/** Returns the condition `Exposed` after a reconcile of a Hub that was reachable before. */
 async function exposed(spec: Hub['spec']) {
   const clock = new ManualClock();
   const cluster = new FakeApiClient(clock, ({ method, path, body }) => {
@@ -95,7 +95,7 @@ const gateway = { enabled: true, hostnames: ['hub.example.org'], parentRefs: [{ 
 
 const withIssuer = { ...ingress, tls: { enabled: true, issuerRef: { name: 'acme' } } };
 
-/** cert-manager has said these conditions about the Certificate. */
+/** Sets the conditions that cert-manager writes to the Certificate. */
 const issuing = (conditions: readonly object[]) => (object: ClusterObject) =>
   object.kind === 'Certificate'
     ? { ...object, metadata: { ...object.metadata, generation: 2 }, status: { conditions } }
@@ -108,12 +108,12 @@ const notReady = {
   observedGeneration: 2,
 };
 
-/** Controllers answer to the HTTPRoute. */
+/** Sets the status that controllers write to the HTTPRoute. */
 const withParents = (parents: readonly object[]) => (object: ClusterObject) =>
   object.kind === 'HTTPRoute'
     ? { ...object, metadata: { ...object.metadata, generation: 2 }, status: { parents } }
     : object;
-/** The Gateway `front` answers to the HTTPRoute. */
+/** Sets the conditions of the Gateway `front` in the HTTPRoute. */
 const answering = (conditions: readonly object[]) =>
   withParents([{ parentRef: { name: 'front' }, conditions }]);
 const accepted = { type: 'Accepted', status: 'True', reason: 'Accepted', observedGeneration: 2 };
@@ -131,7 +131,7 @@ describe('addExposure', () => {
     });
   });
 
-  test('Exposed has the addresses that a controller has reported of the Ingress', async () => {
+  test('Exposed has the addresses that a controller has reported for the Ingress', async () => {
     const loadBalancer = { ingress: [{ ip: '192.0.2.9' }, { hostname: 'lb.example.org' }] };
     admit = (object) => (object.kind === 'Ingress' ? { ...object, status: { loadBalancer } } : object);
     expect(await exposed({ ingress })).toMatchObject({
@@ -141,7 +141,7 @@ describe('addExposure', () => {
     });
   });
 
-  test('Exposed does not claim that a hub trusts its proxies which cannot say it', async () => {
+  test('Exposed does not claim that a hub trusts its proxies if the hub cannot report it', async () => {
     settings = undefined;
     const first = await exposed({ ingress });
     expect(first).toMatchObject({
@@ -182,7 +182,7 @@ describe('addExposure', () => {
     expect(await exposed({})).toBeNull();
   });
 
-  test('Exposed names what the API server refuses in the HTTPRoute', async () => {
+  test('Exposed names the fields of the HTTPRoute that the API server refuses', async () => {
     admit = (object) => {
       if (object.kind !== 'HTTPRoute') return object;
       throw new ApiError(422, 'Invalid', 'filters[0].type: Unsupported value');
@@ -193,7 +193,7 @@ describe('addExposure', () => {
   test.each([
     ['nothing', []],
     ['something about an earlier version of the route', [{ ...accepted, observedGeneration: 1 }]],
-  ])('Exposed is Unknown while the Gateway has said %s', async (_, conditions) => {
+  ])('Exposed is Unknown while the Gateway has reported %s', async (_, conditions) => {
     admit = answering(conditions);
     expect(await exposed({ gateway })).toMatchObject({ status: 'Unknown', reason: 'RouteNotAccepted' });
   });
@@ -287,15 +287,18 @@ describe('addExposure', () => {
       [notReady, { type: 'Issuing', status: 'True', reason: 'DoesNotExist', message: '' }],
       'Issuing certificate as Secret does not exist',
     ],
-  ])('Exposed is Unknown while cert-manager has said %s of the certificate', async (_, conditions, words) => {
-    admit = issuing(conditions);
-    for (const spec of [{ ingress: withIssuer }, { ingress: withIssuer, gateway }])
-      expect(await exposed(spec)).toMatchObject({
-        status: 'Unknown',
-        reason: 'CertificateNotReady',
-        message: expect.stringContaining(words),
-      });
-  });
+  ])(
+    'Exposed is Unknown while cert-manager has reported %s of the certificate',
+    async (_, conditions, words) => {
+      admit = issuing(conditions);
+      for (const spec of [{ ingress: withIssuer }, { ingress: withIssuer, gateway }])
+        expect(await exposed(spec)).toMatchObject({
+          status: 'Unknown',
+          reason: 'CertificateNotReady',
+          message: expect.stringContaining(words),
+        });
+    },
+  );
 
   test.each([
     [[{ ...notReady, reason: 'IncorrectIssuer', message: undefined }], '(IncorrectIssuer): correct'],

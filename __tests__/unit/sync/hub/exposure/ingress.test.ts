@@ -7,7 +7,7 @@ import { aHub, aHubContext, services } from '../../fixtures';
 const tls = { enabled: true, issuerRef: { name: 'letsencrypt' } };
 const ingress = { enabled: true, host: 'home.example.org', tls };
 
-/** What a reconcile leaves where cert-manager is installed or not. */
+/** Runs a reconcile with or without cert-manager, and returns the result. */
 async function reconcile(installed: boolean, conditions: HubStatus['conditions'] = []) {
   const applied: ClusterObject[] = [];
   const apply = <T extends ClusterObject>(_: ResourceType, object: ClusterObject) => {
@@ -21,7 +21,7 @@ async function reconcile(installed: boolean, conditions: HubStatus['conditions']
 }
 
 describe('ensureIngress', () => {
-  test('without cert-manager serves HTTP, says so once, and requeues although nothing else changes', async () => {
+  test('without cert-manager serves HTTP, reports it once, and requeues although nothing else changes', async () => {
     const { applied, context } = await reconcile(false);
     expect([...applied.keys()]).toEqual(['Ingress']);
     expect(applied.get('Ingress')).not.toHaveProperty('spec.tls');

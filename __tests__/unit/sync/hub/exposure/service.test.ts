@@ -37,7 +37,7 @@ describe('ensureService', () => {
       /must be a name$/,
     ],
   ])(
-    'a refusal of the load balancer class has the way out only where it is one: %s',
+    'a refusal of the load balancer class has the remedy only where it applies: %s',
     async (words, message) => {
       const cluster = new FakeApiClient(new ManualClock(), ({ method }) => {
         if (method === 'GET') throw notFound();

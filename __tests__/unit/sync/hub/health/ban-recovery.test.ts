@@ -6,7 +6,7 @@ import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
 import { services } from '../../fixtures';
 
-// With a real hub and its bans: integration/hub/ban.test.ts. Here is what happens between two passes.
+// Events between two reconciles. integration/hub/ban.test.ts covers a real hub and its bans.
 
 const clock = new ManualClock();
 const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
@@ -86,7 +86,7 @@ describe('BanRecovery', () => {
   test.each([
     ['in the second before the one that status shows', '2026-01-01T00:00:09Z', 'RestartDidNotHelp'],
     ['long before', '2025-12-31T00:00:00Z', 'Recovering'],
-  ])('takes the report of a pod that started %s for what it is', async (_, creationTimestamp, reason) => {
+  ])('treats the report of a pod that started %s correctly', async (_, creationTimestamp, reason) => {
     const message = JSON.stringify({ result: 'absent', address: '10.0.0.1', banned: ['10.0.0.2'] });
     pod = {
       metadata: { ...oldPod.metadata, creationTimestamp },
@@ -97,7 +97,7 @@ describe('BanRecovery', () => {
     expect(outcome).toMatchObject({ conditions: { BanRecoveryFailed: { reason } } });
   });
 
-  test('says what holds a pod that does not end', async () => {
+  test('names the finalizers of a pod that does not end', async () => {
     const deletionTimestamp = new Date(clock.now()).toISOString();
     pod = { metadata: { ...oldPod.metadata, deletionTimestamp, finalizers: ['example.org/guard'] } };
     expect((await reconcile({})).message).toMatch(/is being restarted to lift the ban\.$/);
@@ -109,13 +109,13 @@ describe('BanRecovery', () => {
     expect(await reconcile({}, false)).toMatchObject({ conditions: { BanRecoveryFailed: null } });
   });
 
-  test('names the address that is to be removed by hand', async () => {
+  test('names the address that has to be removed by hand', async () => {
     const at = new Date(clock.now() - 6 * 60_000).toISOString();
     const outcome = await reconcile({ lastSelfUnban: at, banWindow: { startedAt: at, restarts: 3 } });
     expect(outcome.message).toMatch(/did not lift the ban on 10\.0\.0\.1: remove 10\.0\.0\.1 from ip_bans/);
   });
 
-  test('restarts nothing while the operator does not know its own address, and says so', async () => {
+  test('restarts nothing while the operator does not know its own address, and reports that', async () => {
     unban = banRecovery('');
     expect(await reconcile({})).toMatchObject({
       message: expect.stringContaining('POD_IP is not set'),

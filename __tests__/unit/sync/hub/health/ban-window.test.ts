@@ -11,10 +11,13 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const START = Date.UTC(2026, 10, 20, 12);
 
-/** Something that happens, `after` so many milliseconds. */
+/** An event `after` milliseconds after the previous one. */
 interface Happening {
   readonly after: number;
-  /** The hub is seen banned, answers with our token, or the operator is restarted (and knows only the status). */
+  /**
+   * The hub is seen banned, the hub answers with our token, or the operator is restarted and knows only the
+   * status.
+   */
   readonly what: 'banned' | 'success' | 'operator-restart';
 }
 
@@ -23,7 +26,7 @@ interface Seen {
   readonly decision: BanDecision;
 }
 
-/** The operator's actions over time. */
+/** Returns the operator's actions over time. */
 function live(happenings: readonly Happening[]): { seen: Seen[]; successes: number[] } {
   let now = START;
   let history: BanHistory = { count: 0 };
@@ -106,7 +109,7 @@ describe('decideBanRestart, over time', () => {
     );
   });
 
-  test('restarts when the time that it waits for has come', () => {
+  test('restarts when its waiting time is over', () => {
     fc.assert(
       fc.property(happenings, (events) => {
         const again = live([...events, { after: 0, what: 'banned' }]);

@@ -19,7 +19,7 @@ const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({
   },
 });
 
-/** The notice of the step when the hub shows these notifications, or fails to. */
+/** Returns the notice of the step when the hub shows these notifications, or fails to show them. */
 async function noticeOf(present: Pod, notifications: object[] | Error) {
   const command = () =>
     notifications instanceof Error ? Promise.reject(notifications) : Promise.resolve(notifications);
@@ -36,18 +36,18 @@ describe('checkClusterBans', () => {
     expect(await noticeOf(pod(verdict), [])).toMatch(/^The hub has banned 10\.88\.0\.1 of the cluster/);
   });
 
-  test('names one that the hub has banned since', async () => {
+  test('names an address that the hub has banned since', async () => {
     const notice = { notification_id: 'ip-ban', message: 'Too many login attempts from 192.168.1.10' };
     expect(await noticeOf(pod(), [{ notification_id: 'x', message: '10.88.0.2' }, notice])).toMatch(
       /^The hub has banned 192\.168\.1\.10 of the cluster/,
     );
   });
 
-  test('says nothing of visitors from elsewhere', async () => {
+  test('ignores visitors from elsewhere', async () => {
     expect(await noticeOf(pod(report('203.0.113.9', '192.168.1.11')), [])).toBeUndefined();
   });
 
-  test('does without notifications that cannot be read', async () => {
+  test('ignores notifications that cannot be read', async () => {
     const verdict = report('10.88.0.1');
     expect(await noticeOf(pod(verdict), new HubUnreachable('gone'))).toContain('10.88.0.1');
   });
@@ -60,7 +60,7 @@ describe('isOfCluster', () => {
     ['192.168.1.10', true],
     ['fd00::10', true],
     ['fd00::11', false],
-  ])('says of %s: %s', (address, expected) => {
+  ])('returns for %s: %s', (address, expected) => {
     expect(isOfCluster(address, pod())).toBe(expected);
   });
 

@@ -3,7 +3,7 @@ import type { CoreConfig } from '../../../../../operator/client/connection/api-t
 import { hubModeProblem } from '../../../../../operator/sync/hub/health/hub-health';
 import { aHub, services } from '../../fixtures';
 
-/** The outcome for a hub in recovery mode whose check of its configuration answers this. */
+/** Returns the outcome for a hub in recovery mode whose check of its configuration has this result. */
 function problem(check: object) {
   const client = { rest: { post: () => Promise.resolve(check) } } as unknown as HubClient;
   const content = new Map([['secrets.yaml', 'broker: tulip-bulb\n']]);

@@ -127,7 +127,7 @@ describe('podState', () => {
       pod({ containerStatuses: [{ ...container({}), started: true }] }),
       'fault',
     ],
-  ])('tells a replacement from a fault: a pod %s', async (_, present, cause) => {
+  ])('distinguishes a replacement from a fault: a pod %s', async (_, present, cause) => {
     expect(await state(present)).toMatchObject({ ready: false, cause });
   });
 
@@ -136,7 +136,7 @@ describe('podState', () => {
       { type: 'Ready', ...ready },
       { type: 'ContainersReady', status: 'True' },
     ];
-    // As the controllers of Kubernetes 1.36 leave it (__tests__/node/node-loss.test.ts).
+    // The state in which the controllers of Kubernetes 1.36 leave the pod (__tests__/node/node-loss.test.ts).
     const running = { name: 'hub', ready: true, started: true, restartCount: 0, state: { running: {} } };
     const lost = { conditions: conditions({ status: 'False' }), containerStatuses: [running] };
     const onNode = (status: Pod['status'], metadata?: object): Pod => ({
@@ -144,7 +144,7 @@ describe('podState', () => {
       spec: { containers: [], nodeName: 'attic' },
     });
 
-    test('names the node and the way out', async () => {
+    test('names the node and the remedy', async () => {
       expect(await state(onNode(lost))).toEqual({
         ready: false,
         cause: 'node',
@@ -155,7 +155,7 @@ describe('podState', () => {
     });
 
     test.each(['now', '2000-01-01T00:00:00Z'])(
-      'says so after its eviction at %s as well',
+      'reports the same after its eviction at %s',
       async (deletionTimestamp) => {
         const evicted = { type: 'DisruptionTarget', status: 'True', reason: 'DeletionByTaintManager' };
         const status = { ...lost, conditions: [...lost.conditions, evicted] };
@@ -167,7 +167,7 @@ describe('podState', () => {
       },
     );
 
-    test('takes what a kubelet says for no lost node', async () => {
+    test('does not take reports of a kubelet for a lost node', async () => {
       const notReady = { status: 'False', reason: 'ReadinessGatesNotReady', message: 'the gate is closed' };
       const says = (status: Pod['status']) => state(onNode(status));
       expect(await says({ ...lost, conditions: conditions(notReady) })).toMatchObject({ cause: 'fault' });
@@ -215,7 +215,7 @@ describe('podState', () => {
         pod({ containerStatuses: ended }, { deletionTimestamp }),
         /may be unable to release a volume\./,
       ],
-    ])('says since when, and that %s holds it', async (_, present, words) => {
+    ])('has the time since when, and that %s holds it', async (_, present, words) => {
       expect(await stateAfter(1.9, present)).toEqual({
         ready: false,
         isDowngrade: false,
@@ -245,7 +245,7 @@ describe('podState', () => {
     });
   });
 
-  test('masks the secrets of the hub in what a container said at its end', async () => {
+  test('masks the secrets of the hub in the last output of a container', async () => {
     const terminated = { exitCode: 1, message: "cannot log in to the broker with 'tulip-bulb'" };
     const given = services({
       cache: { get: () => pod({ containerStatuses: [container({ terminated })] }) as never },
@@ -270,18 +270,21 @@ describe('podState', () => {
       'Pod villa-0 does not exist yet: FailedCreate: exceeded quota',
       'fault',
     ],
-  ])('tells a replacement from a fault: the StatefulSet controller %s', async (_, items, message, cause) => {
-    const set = { metadata: { name: 'villa', namespace: 'home', uid: 'set' } };
-    const given = services({
-      cache: { get: (kind: string) => (kind === 'StatefulSet' ? set : undefined) as never },
-      cluster: { request: <T>() => Promise.resolve({ items } as T) },
-      secrets: { get: () => Promise.resolve(undefined) },
-    });
-    expect(await podState(given, aHub())).toEqual({
-      ready: false,
-      message,
-      cause,
-      isDowngrade: false,
-    });
-  });
+  ])(
+    'distinguishes a replacement from a fault: the StatefulSet controller %s',
+    async (_, items, message, cause) => {
+      const set = { metadata: { name: 'villa', namespace: 'home', uid: 'set' } };
+      const given = services({
+        cache: { get: (kind: string) => (kind === 'StatefulSet' ? set : undefined) as never },
+        cluster: { request: <T>() => Promise.resolve({ items } as T) },
+        secrets: { get: () => Promise.resolve(undefined) },
+      });
+      expect(await podState(given, aHub())).toEqual({
+        ready: false,
+        message,
+        cause,
+        isDowngrade: false,
+      });
+    },
+  );
 });

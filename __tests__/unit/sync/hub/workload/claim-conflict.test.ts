@@ -28,13 +28,13 @@ const podOf = (name: string, claim: string) => ({
   spec: podSpec(claim),
 });
 
-/** Where each page of pods that was asked for begins. */
+/** The start of each requested page of pods. */
 const pages: number[] = [];
 beforeEach(() => {
   pages.length = 0;
 });
 
-/** A cluster with these objects besides the Hubs. Only the API server has the pods. */
+/** Makes a cluster with these objects in addition to the Hubs. Only the API server has the pods. */
 function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly ClusterObject[])[]) {
   const list = function* <T extends ClusterObject>(kind: string) {
     yield* [...hubs, ...given.flat()].filter((object) => object.kind === kind) as T[];
@@ -45,7 +45,7 @@ function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly Clu
     cache: { get, list },
     applier: { labels: ({ metadata }: CustomResource) => labels(metadata.name) },
     cluster: {
-      // Pods that have ended are not asked for: they write no more.
+      // The query excludes pods that have ended, since they write no more.
       request: ({ query = {} }: ApiRequest) => {
         expect(query).toMatchObject({ fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' });
         const from = Number(query['continue'] ?? 0);
@@ -61,7 +61,7 @@ function conflicts(hubs: readonly Hub[], ...given: (ClusterObject | readonly Clu
 }
 
 describe('ClaimConflicts', () => {
-  test('give a claim that two Hubs name to the older Hub, whichever is reconciled first', async () => {
+  test('give a claim to which two Hubs refer to the older Hub, in any order of reconciles', async () => {
     for (const order of [
       [a, b],
       [b, a],
@@ -94,7 +94,7 @@ describe('ClaimConflicts', () => {
     expect(await subject.find(b)).toBeUndefined();
   });
 
-  test('count a claim as used while a StatefulSet still has it, although the spec names another by now', async () => {
+  test('count a claim as used while a StatefulSet still has it, although the spec already names another', async () => {
     const moved = aHub({ metadata: a.metadata, spec: { storage: { existingClaim: 'other' } } });
     expect(await conflicts([moved, b], setOf(moved, 'a-config')).find(b)).toMatchObject({
       reason: 'NameConflict',
@@ -126,7 +126,7 @@ describe('ClaimConflicts', () => {
     expect(await conflicts([b], stranger, setOf(b, 'a-config')).find(b)).toBeUndefined();
   });
 
-  test('do not count a Hub that mounts a claim beside its own as the one whose hub runs there', async () => {
+  test('do not treat a Hub that mounts a claim beside its own as the one whose hub runs there', async () => {
     const viewer = aHub({ metadata: { name: 'c', uid: '3', creationTimestamp: '2025-01-01T00:00:00Z' } });
     const sets = [setOf(a, 'a-config'), setOf(viewer, 'a-config', 'backup')];
     expect(await conflicts([a, viewer], sets).find(a)).toBeUndefined();
@@ -141,7 +141,7 @@ describe('ClaimConflicts', () => {
     });
   });
 
-  test('find the pod in a namespace of any number of pods, and read no more than they need', async () => {
+  test('find the pod in a namespace with any number of pods, and read no more pages than needed', async () => {
     const others = Array.from({ length: 600 }, (_, index) => podOf(`other-${index}`, 'other'));
     expect(await conflicts([b], others).find(b)).toBeUndefined();
     expect(pages.splice(0)).toEqual([0, 250, 500]);

@@ -15,7 +15,8 @@ import { ensureStorage } from '../../../../../operator/sync/hub/workload/storage
 import { aClaim, aHub, aHubContext, services } from '../../fixtures';
 import { ManualClock } from '../../../manual-clock';
 
-// What comes to run on which claim where the check of the claim fails: the Hub villa runs on its own, the Hub house on house-config.
+// What runs on which claim when the check of the claim fails. The Hub villa runs on its own claim, the Hub
+// house on house-config.
 
 const IMAGE = 'ghcr.io/home-assistant/home-assistant';
 const house = aHub({
@@ -23,7 +24,7 @@ const house = aHub({
 });
 const ownedByHouse = { apiVersion: 'hub-operator.dev/v1', kind: 'Hub', name: 'house', uid: 'uid-of-house' };
 
-/** A request that fails: by its method, kind and name. */
+/** A failing request, identified by its method, kind and name. */
 interface Failing {
   readonly method: 'GET' | 'PATCH' | 'LIST';
   readonly kind: string;
@@ -34,13 +35,13 @@ interface Situation {
   readonly spec?: Hub['spec'];
   readonly failing?: Failing;
   readonly error?: ApiError;
-  /** The claim that the StatefulSet of villa mounts; absent: its own. */
+  /** The claim that the StatefulSet of villa mounts. Default: its own. */
   readonly mounted?: string;
-  /** A claim that it mounts beside that. */
+  /** A second claim that the StatefulSet mounts. */
   readonly beside?: string;
-  /** What ran on the claim of villa. */
+  /** The version that ran on the claim of villa. */
   readonly ran?: string;
-  /** The restart hash of the configuration; the applied one is `sha256:1`. */
+  /** The restart hash of the configuration. The applied one is `sha256:1`. */
   readonly restartHash?: string;
 }
 
@@ -188,7 +189,7 @@ test('a hub that runs on the claim of another one gets no other pod', async () =
   expect(came).toBeUndefined();
 });
 
-describe('a check of a claim that fails lets nothing pass', () => {
+describe('a failed check of a claim lets nothing pass', () => {
   test.each<[string, Situation, string]>([
     [
       'a policy refuses the change of the claim of another Hub',
@@ -259,7 +260,7 @@ describe('a check of a claim that fails lets nothing pass', () => {
     expect(outcome.conditions).toMatchObject({ StorageReady: { status: 'Unknown', reason: 'NotChecked' } });
   });
 
-  test('a hub goes on as it runs, and gets another configuration', async () => {
+  test('a hub keeps running unchanged, and gets another configuration', async () => {
     const failing = { method: 'GET', kind: 'PersistentVolumeClaim' } as const;
     const { outcome, came } = await reconcile({ restartHash: 'sha256:2', failing, error: policy });
     expect(came).toEqual({ claim: 'villa-config', image: `${IMAGE}:stable` });

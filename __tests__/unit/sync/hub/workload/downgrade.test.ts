@@ -10,7 +10,7 @@ import {
 import { objectMetadata } from '../../../object-metadata';
 import { aHub, aHubContext } from '../../fixtures';
 
-/** A Hub of this version, with the annotation, and its claim, on which a version has run. */
+/** Returns a Hub of this version, with the annotation, and its claim, on which a version has run. */
 function given(version: string, { allowed, ran }: { readonly allowed?: string; readonly ran?: string }) {
   const annotations = allowed === undefined ? {} : { [userAnnotations.allowDowngrade]: allowed };
   const { hub, spec } = aHubContext(aHub({ metadata: { annotations }, spec: { version } }));
@@ -50,7 +50,7 @@ test.each<[string, { allowed?: string; ran?: string }, boolean]>([
   ['any version, of a volume without a record', { allowed: 'true' }, true],
   ['this version, after its use', { allowed: '2026.10.0', ran: '2026.10.0' }, false],
   ['an older version, after an update', { allowed: '2026.9.0', ran: '2026.10.0' }, true],
-])('an annotation that is left is named: %s', (_, state, isNamed) => {
+])('a leftover annotation is named: %s', (_, state, isNamed) => {
   const { hub, spec, claim } = given('2026.10.0', state);
   const words = leftAllowance(hub, spec, claim);
   if (isNamed)

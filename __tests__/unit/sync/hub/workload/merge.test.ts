@@ -167,7 +167,7 @@ describe('mergePodTemplate', () => {
   });
 
   describe('with any templates', () => {
-    /** Pod templates, or parts of them, of fields and lists that occur in both arguments. */
+    /** Pod templates, or parts of them, with fields and lists that occur in both arguments. */
     const word = fc.constantFrom('a', 'b', 'c');
     const object = fc.dictionary(
       word,
@@ -217,7 +217,7 @@ describe('mergePodTemplate', () => {
       );
     });
 
-    test('has all of the part, and nothing that is in neither', () => {
+    test('contains all of the part, and nothing that is in neither argument', () => {
       fc.assert(
         fc.property(template, template, (base, part) => {
           const result = leaves(merged(base, part), '');
@@ -228,7 +228,7 @@ describe('mergePodTemplate', () => {
       );
     });
 
-    test('keeps what the part does not name', () => {
+    test('keeps fields that the part does not set', () => {
       fc.assert(
         fc.property(template, template, (base, part) => {
           const result = leaves(merged(base, part), '');
@@ -247,7 +247,7 @@ describe('mergePodTemplate', () => {
       );
     });
 
-    /** `place=value` of everything that is replaced as a whole, with list items by their key. */
+    /** Returns `place=value` for everything that is replaced as a whole, with list items by their key. */
     function leaves(value: unknown, path: string, keyed = path): string[] {
       const keys = mergeKeys[path];
       if (Array.isArray(value) && keys) {

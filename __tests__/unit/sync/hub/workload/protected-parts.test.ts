@@ -150,7 +150,7 @@ describe('statefulSet', () => {
     ]);
   });
 
-  test('runs the init containers in the image that the hub gets, since they compare its version', () => {
+  test('runs the init containers in the hub’s image, since they compare its version', () => {
     const result = workload(container('hub', { image: 'own/hub:1' }));
     if (!('manifest' in result)) throw new Error(result.problem);
     const { template } = result.manifest['spec'] as {
@@ -159,7 +159,7 @@ describe('statefulSet', () => {
     expect(template.spec.initContainers.map(({ image }) => image)).toEqual(['own/hub:1', 'own/hub:1']);
   });
 
-  test.each([1, 239, null])('refuses a grace period in which a hub cannot stop: %j', (seconds) => {
+  test.each([1, 239, null])('refuses a grace period that is too short for a hub to stop: %j', (seconds) => {
     expect(workload({ spec: { terminationGracePeriodSeconds: seconds } })).toEqual({
       problem: expect.stringMatching(/terminationGracePeriodSeconds is .* set it to 240 or more/),
     });

@@ -16,7 +16,7 @@ describe('parseQuantity', () => {
     ['0', 0],
   ])('reads %s as %d', (quantity, amount) => expect(parseQuantity(quantity)).toBeCloseTo(amount, 9));
 
-  test('orders quantities by their suffix, and answers NaN for any other text', () => {
+  test('orders quantities by their suffix, and returns NaN for any other text', () => {
     const steps = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 999 }), fc.integer({ min: 0, max: 8 }), (number, index) => {

@@ -31,14 +31,14 @@ describe('restartEvent', () => {
     });
   });
 
-  test('names the version of the operator where no person has changed a thing', () => {
+  test('names the version of the operator if no user has changed anything', () => {
     const after = set({ [configHash]: '1', [secretsHash]: '1' }, { dnsPolicy: 'Default' });
     expect(restartEvent(reported, before, after)?.message).toBe(
       'The hub restarts, since this version of the operator has another pod for it.',
     );
   });
 
-  test('is none for a template that stays', () => {
+  test('is absent for an unchanged template', () => {
     expect(restartEvent(edited, before, set({ [configHash]: '1', [secretsHash]: '1' }))).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ const hub = aHub();
 const template = (name: string): Manifest => ({ metadata: { name } });
 const set = (name: string): StatefulSet => ({ metadata: { name }, spec: { template: {} } });
 
-/** The debounce of a cluster in which a StatefulSet has the template of its name. */
+/** Returns the debounce of a cluster in which a StatefulSet has the template of its name. */
 function debounce(isLoading = () => false) {
   const clock = new ManualClock();
   const matchesLastApplied = (present: { metadata: { name: string } }, desired: Manifest) =>
@@ -18,13 +18,13 @@ function debounce(isLoading = () => false) {
 }
 
 describe('RolloutDebounce', () => {
-  test('apply the first template at once, and the one that is applied already', () => {
+  test('applies the first template immediately, and the one that is applied already', () => {
     const { debounce: subject } = debounce();
     expect(subject.remaining(hub, undefined, template('a'))).toBeUndefined();
     expect(subject.remaining(hub, set('a'), template('a'))).toBeUndefined();
   });
 
-  test('apply a changed template once it has been stable for 3 s', async () => {
+  test('applies a changed template after it has been stable for 3 s', async () => {
     const { debounce: subject, clock } = debounce();
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
     await clock.advance(2_000);
@@ -33,7 +33,7 @@ describe('RolloutDebounce', () => {
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
-  test('wait the full time for another change, and forget one that is taken back', async () => {
+  test('waits the full time for another change, and forgets one that is taken back', async () => {
     const { debounce: subject, clock } = debounce();
     subject.remaining(hub, set('a'), template('b'));
     await clock.advance(2_000);
@@ -43,7 +43,7 @@ describe('RolloutDebounce', () => {
     expect(subject.remaining(hub, set('a'), template('c'))).toBe(3_000);
   });
 
-  test('do not wait for longer when the clock on the wall is set back', async () => {
+  test('does not wait longer when the wall clock is set back', async () => {
     const { debounce: subject, clock } = debounce();
     subject.remaining(hub, set('a'), template('b'));
     clock.set(-3_600_000);
@@ -51,7 +51,7 @@ describe('RolloutDebounce', () => {
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
-  test('wait for the end of a load, which may need another restart, but not for longer than 30 s', async () => {
+  test('waits for the end of a load, which may need another restart, but not longer than 30 s', async () => {
     let isLoading = true;
     const { debounce: subject, clock } = debounce(() => isLoading);
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(3_000);
@@ -66,7 +66,7 @@ describe('RolloutDebounce', () => {
     expect(subject.remaining(hub, set('a'), template('b'))).toBe(0);
   });
 
-  test('apply a template that changes all the time after 30 s', async () => {
+  test('applies a template that changes all the time after 30 s', async () => {
     const { debounce: subject, clock } = debounce();
     for (let second = 0; second < 30; second++) {
       expect(subject.remaining(hub, set('a'), template(`b${second}`))).toBeGreaterThan(0);

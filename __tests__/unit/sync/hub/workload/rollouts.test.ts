@@ -11,7 +11,9 @@ import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
 
-/** A process of the operator, and its cluster: two hubs that run, with the pod templates of their StatefulSets. */
+/**
+ * A process of the operator, and its cluster: two running hubs, with the pod templates of their StatefulSets.
+ */
 class Cluster {
   readonly clock = new ManualClock();
   readonly hubs = ['villa', 'cabin'].map((name) =>
@@ -28,7 +30,7 @@ class Cluster {
   failure: ApiError | undefined;
   /** The hubs' answer to /api/core/state. */
   answer: unknown = { state: 'RUNNING' };
-  /** What they answer to backup/info. */
+  /** The hubs' answer to backup/info. */
   backup: unknown = { state: 'idle' };
   hasToken = true;
   readonly restarts: PodRestarts;
@@ -77,7 +79,7 @@ class Cluster {
     }
   }
 
-  /** The pod of a hub is another one, and ready. */
+  /** Replaces the pod of a hub with a ready one. */
   runs(hub: string, uid = `${hub}-first`, revision = 'old'): void {
     this.pods.set(`${hub}-0`, {
       metadata: {
@@ -93,7 +95,7 @@ class Cluster {
     });
   }
 
-  /** The pod of a hub is not ready from now on. */
+  /** Makes the pod of a hub not ready from now on. */
   isNotReady(hub: string, container: { readonly started?: boolean } = {}): void {
     const pod = this.pods.get(`${hub}-0`)!;
     const [present] = pod.status!.containerStatuses!;
@@ -110,7 +112,7 @@ class Cluster {
     return new Date(this.clock.now()).toISOString();
   }
 
-  /** The new template is applied, and the StatefulSet controller is about to replace the pod. */
+  /** Applies the new template. The StatefulSet controller is about to replace the pod. */
   rolls(hub: string): void {
     const [metadata, status] = [
       { name: 'set', generation: 2 },
@@ -123,7 +125,7 @@ class Cluster {
     return this.rollouts.delay(hub, this.sets.get(hub.metadata.name), desired);
   }
 
-  /** The delay once the change is 3 s old. */
+  /** Returns the delay when the change is 3 s old. */
   async stable(hub: Hub, desired = template('new')) {
     await this.delay(hub, desired);
     await this.clock.advance(3_000);
@@ -146,7 +148,7 @@ const template = (image: string, configuration = 'sha256:1'): Manifest => ({
 });
 
 describe('Rollouts', () => {
-  test('apply a changed template once it is stable', async () => {
+  test('apply a changed template when it is stable', async () => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
     expect(await cluster.delay(villa)).toEqual({ delay: 3_000 });
@@ -156,7 +158,7 @@ describe('Rollouts', () => {
   test.each([
     ['is being deleted', { deletionTimestamp: '2026-01-01T00:00:00Z' }],
     ['does not exist', undefined],
-  ])('apply it at once when the pod %s: one restart is enough', async (_, gone) => {
+  ])('apply it immediately when the pod %s: one restart is enough', async (_, gone) => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
     const pod = cluster.pods.get('villa-0')!;
@@ -193,7 +195,7 @@ describe('Rollouts', () => {
     expect(await cluster.delay(villa)).toEqual({ delay: 0 });
   });
 
-  test('interrupt a hub that does not answer: the change may be what mends it', async () => {
+  test('interrupt a hub that does not answer, since the change may repair it', async () => {
     const cluster = new Cluster();
     cluster.answer = new HubUnreachable('gone');
     expect(await cluster.stable(cluster.hubs[0])).toEqual({ delay: 0 });
@@ -214,7 +216,7 @@ describe('Rollouts', () => {
     expect(await cluster.delay(villa)).toEqual({ delay: 0 });
   });
 
-  test('give each backup its hour, and go on when it has ended', async () => {
+  test('give each backup its hour, and continue when it has ended', async () => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
     cluster.backup = { state: 'restore_backup' };
@@ -227,14 +229,14 @@ describe('Rollouts', () => {
     expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
   });
 
-  describe('a hub that cannot be asked any more', () => {
+  describe('a hub that can no longer be asked', () => {
     const lose: readonly [string, (cluster: Cluster) => void][] = [
       ['does not answer', (cluster) => void (cluster.answer = new HubUnreachable('no answer within 10 s'))],
       ['rejects the token', (cluster) => void (cluster.backup = new TokenRejected('HTTP 401'))],
       ['has no token', (cluster) => void (cluster.hasToken = false)],
     ];
 
-    test.each(lose)('%s: its backup is not interrupted for ten minutes more', async (_, loses) => {
+    test.each(lose)('%s: its backup is not interrupted for ten more minutes', async (_, loses) => {
       const cluster = new Cluster();
       const [villa] = cluster.hubs;
       cluster.backup = { state: 'create_backup' };
@@ -265,7 +267,7 @@ describe('Rollouts', () => {
       },
     );
 
-    test('counts as what it was at its last answer', async () => {
+    test('counts as in the state of its last answer', async () => {
       const cluster = new Cluster();
       const [villa] = cluster.hubs;
       cluster.backup = { state: 'create_backup' };
@@ -295,9 +297,9 @@ describe('Rollouts', () => {
     expect(await cluster.delay(villa)).toEqual({ delay: 0 });
   });
 
-  test('interrupt the first start in a container that does not listen: the change may be what mends it', async () => {
+  test('interrupt the first start in a container that does not listen, since the change may repair it', async () => {
     const cluster = new Cluster();
-    // The pods are no new ones: the other hub, which answers likewise, is not waited for.
+    // The pods are not new, so the other hub, which answers in the same way, is not waited for.
     await cluster.clock.advance(300_000);
     cluster.isNotReady('villa', { started: false });
     cluster.answer = new HubUnreachable('refused', true);
@@ -373,7 +375,7 @@ describe('Rollouts', () => {
   test.each<[string, Partial<Hub['metadata']>, Manifest]>([
     ['the Hub', { generation: 2 }, template('new')],
     ['its configuration', {}, template('new', 'sha256:2')],
-  ])('do not wait for another hub when a person has changed %s', async (_, metadata, desired) => {
+  ])('do not wait for another hub when a user has changed %s', async (_, metadata, desired) => {
     const cluster = new Cluster();
     const [villa, cabin] = cluster.hubs;
     await cluster.stable(villa);
@@ -409,7 +411,7 @@ describe('PodRestarts', () => {
     expect(cluster.deleted).toEqual([]);
   });
 
-  test('know the reason of a deletion once, and none of a pod that was gone', async () => {
+  test('know the reason of a deletion once, and none for a pod that was gone', async () => {
     const cluster = new Cluster();
     const [villa] = cluster.hubs;
     await cluster.delay(villa, template('old'));
@@ -421,7 +423,7 @@ describe('PodRestarts', () => {
     expect([1, 2].map(() => cluster.restarts.takeReason(villa))).toEqual(['a test', undefined]);
   });
 
-  test('know nothing before the Hub was reconciled, and tell its HubConfiguration when it was', async () => {
+  test('know nothing before the Hub was reconciled, and requeue its HubConfiguration when it was', async () => {
     const cluster = new Cluster();
     expect(await cluster.restart()).toBe('unknown');
     await cluster.delay(cluster.hubs[0], template('old'));
@@ -455,7 +457,7 @@ describe('PodRestarts', () => {
   describe('know that a restart is due', () => {
     const requested = template('old', 'sha256:2');
 
-    test('from the change that people have asked for until its pod has come', async () => {
+    test('from the change that a user has made until its pod has come', async () => {
       const cluster = new Cluster();
       const [villa] = cluster.hubs;
       await cluster.delay(villa, template('old'));
@@ -484,7 +486,7 @@ describe('PodRestarts', () => {
       expect(cluster.restarts.isDue(villa)).toBe(true);
       await cluster.clock.advance(1_000);
       expect(cluster.restarts.isDue(villa)).toBe(false);
-      // The next one has its own time.
+      // The next change has its own time.
       await cluster.delay(villa, template('old'));
       expect(cluster.restarts.isDue(villa)).toBe(false);
       await cluster.delay(villa, requested);

@@ -33,7 +33,7 @@ interface Given {
   readonly workload?: StatefulSet | undefined;
 }
 
-/** The notice about a hub that reports a version. */
+/** Returns the notice about a hub that reports a version. */
 async function noticeOf(given: Given): Promise<string | undefined> {
   const { spec = {}, version = '2026.11.0' } = given;
   const asked = `${IMAGE}:${spec.version ?? '2026.12.0'}`;
@@ -65,7 +65,7 @@ describe('checkRunningVersion', () => {
     );
   });
 
-  test('names the image that a policy has given to the pod alone', async () => {
+  test('names the image that a policy has given only to the pod', async () => {
     expect(await noticeOf({ pod: podOf('mirror.home/hub:2026.11.0') })).toContain(
       `the pod has the image mirror.home/hub:2026.11.0 in the place of ${IMAGE}:2026.12.0, which a policy of the cluster has changed.`,
     );
@@ -81,7 +81,7 @@ describe('checkRunningVersion', () => {
     ['a digest', { spec: { version: `sha256:${'0'.repeat(64)}` } }],
     ['a number of an image of one’s own', { spec: { version: '1.4.0', image: 'registry.home/hub' } }],
     ['a nightly build', { version: '2026.12.0.dev202611010230' }],
-  ] as const)('says nothing of %s', async (_, given) => {
+  ] as const)('reports nothing for %s', async (_, given) => {
     expect(await noticeOf(given)).toBeUndefined();
   });
 
@@ -95,7 +95,7 @@ describe('checkRunningVersion', () => {
     ['the pod ends', { pod: podOf(`${IMAGE}:2026.12.0`, { deletionTimestamp: '2026-01-01T00:00:00Z' }) }],
     ['the next pod starts', { pod: podOf(`${IMAGE}:2026.12.0`, { ready: 'False' }) }],
     ['there is no pod', { pod: undefined }],
-  ] as const)('says nothing of an update while %s', async (_, given) => {
+  ] as const)('does not report an update while %s', async (_, given) => {
     expect(await noticeOf(given)).toBeUndefined();
   });
 });

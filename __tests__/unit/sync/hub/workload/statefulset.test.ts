@@ -10,8 +10,8 @@ import { ManualClock } from '../../../manual-clock';
 import { aClaim, aHub, aHubContext, services } from '../../fixtures';
 
 /**
- * A cluster with the ConfigMap that a HubConfiguration generates, and the manifests that were applied to its
- * StatefulSet.
+ * Makes a cluster with the ConfigMap that a HubConfiguration generates, and records the manifests that were
+ * applied to its StatefulSet.
  */
 function setup(metadata: Partial<Hub['metadata']> = {}) {
   const clock = new ManualClock();
@@ -65,7 +65,7 @@ describe('ensureStatefulSet', () => {
     expect(applied).toEqual([]);
   });
 
-  test('hands the StatefulSet on once it has the desired template', async () => {
+  test('passes the StatefulSet on when it has the desired template', async () => {
     const { applied, clock, hashes, reconcile } = setup();
     hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
     expect((await reconcile()).context.workload).toBe(applied[0]);
@@ -75,7 +75,7 @@ describe('ensureStatefulSet', () => {
     expect((await reconcile()).context.workload).toBe(applied[1]);
   });
 
-  test('says that an annotation is left which allows a later downgrade', async () => {
+  test('reports a leftover annotation that allows a later downgrade', async () => {
     const { reconcile } = setup({ annotations: { 'hub-operator.dev/allow-downgrade': 'true' } });
     const { context } = await reconcile();
     expect(context.notices).toEqual([expect.stringContaining('allow-downgrade=true is not needed now')]);
@@ -112,7 +112,7 @@ describe('ensureStatefulSet', () => {
     const { context } = await reconcile();
     expect(context.requeueAfter).toBe(3_000);
     expect(context.status).toMatchObject({ configHash: 'sha256:1', secretsHash: null });
-    // A rejection by the API server is known at once.
+    // A rejection by the API server is known immediately.
     expect(dryRuns).toHaveLength(2);
     expect(annotations()).toHaveLength(1);
     await clock.advance(3_000);
@@ -150,13 +150,13 @@ describe('ensureStatefulSet', () => {
     expect((await reconcile()).context.events).toEqual([]);
   });
 
-  test('reports what keeps the pod template from being changed, until that has gone', async () => {
+  test('reports the reason why the pod template cannot be changed, until it is gone', async () => {
     const { step, reconcile } = setup();
     const context = { ...aHubContext(), claim: aClaim };
     step.present(context, stalled('InvalidSpec', 'no'));
     expect(context.status).toEqual({ restartHeld: 'InvalidSpec' });
     expect((await reconcile()).context.status).toMatchObject({ restartHeld: null });
-    // The API server does not answer now: the restart begins by itself.
+    // The API server does not answer now, and the restart begins later automatically.
     const later = { ...aHubContext(), claim: aClaim };
     step.present(later, waiting('ApiServerError', 'no', 1));
     expect(later.status).toEqual({});

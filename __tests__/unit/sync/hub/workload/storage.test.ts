@@ -32,7 +32,7 @@ const sizeOf = (spec: ReturnType<typeof claimSpec>) =>
   (spec['resources'] as { requests: { storage: string } }).requests.storage;
 
 describe('claimSpec', () => {
-  test('asks for a new claim as the spec says, and leaves the class to the cluster unless it is named', () => {
+  test('requests a new claim as in the spec, and leaves the class to the cluster unless it is named', () => {
     expect(claimSpec(storage(), undefined)).toEqual({
       accessModes: ['ReadWriteOnce'],
       resources: { requests: { storage: '5Gi' } },
@@ -54,7 +54,7 @@ describe('claimSpec', () => {
     expect(sizeOf(claimSpec(storage({ size: '1Gi' }), claim()))).toBe('5Gi');
   });
 
-  test('takes back an expansion that could not be done', () => {
+  test('takes back an expansion that failed', () => {
     expect(sizeOf(claimSpec(storage({ size: '8Gi' }), claim({ size: '100Ti', capacity: '5Gi' })))).toBe(
       '8Gi',
     );
@@ -97,7 +97,7 @@ describe('ensureStorage', () => {
     });
   });
 
-  test('does not own a claim that another Hub names', async () => {
+  test('does not own a claim to which another Hub refers', async () => {
     for (const [existingClaim, ownerReference] of [
       ['villa-config', 'never'],
       ['attic', 'at creation'],
@@ -113,7 +113,7 @@ describe('ensureStorage', () => {
     }
   });
 
-  test('lets go of the volume, the login and the delivered files of another Hub before it says that the claim serves that one', async () => {
+  test('releases the volume, the login and the delivered files of another Hub before it reports that the claim serves that one', async () => {
     const house = aHub({
       metadata: { name: 'house', uid: 'house', creationTimestamp: '2020-01-01T00:00:00Z' },
     });
@@ -170,7 +170,7 @@ describe('ensureStorage', () => {
       ['apply villa-config', 'apply villa-delivery-0-', 'remove villa-delivery-0'],
     ],
   ])(
-    'takes the definitions of the former volume away before %s, and says where they are',
+    'sets the definitions of the former volume aside before %s, and reports where they are',
     async (_, present, order) => {
       const annotations = { 'hub-operator.dev/volume': 'former' };
       const configMaps = new Map<string, ClusterObject>();
@@ -260,7 +260,7 @@ describe('differences', () => {
     ]);
   });
 
-  test('reports nothing for a volume that is larger than its claim asked for', () => {
+  test('reports nothing for a volume that is larger than the request of its claim', () => {
     const roomy = claim({ size: '5Gi', capacity: '10Gi' });
     expect(differences(roomy, storage({ size: '5Gi' }))).toEqual([]);
     expect(sizeOf(claimSpec(storage({ size: '5Gi' }), roomy))).toBe('5Gi');
@@ -271,7 +271,7 @@ describe('differences', () => {
     ]);
   });
 
-  test('reports nothing for a claim that has all of it', () => {
+  test('reports nothing for a claim with all properties', () => {
     expect(differences(claim(), storage())).toEqual([]);
     expect(differences(claim({ modes: ['ReadWriteMany', 'ReadWriteOnce'] }), storage())).toEqual([]);
     expect(differences(claim({ size: '100Ti', capacity: '5Gi' }), storage({ size: '8Gi' }))).toEqual([]);

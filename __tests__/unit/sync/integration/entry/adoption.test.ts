@@ -14,7 +14,7 @@ const none = () => false;
 const owned = (id: string) => id === '1';
 
 describe('entriesOf', () => {
-  test('neither those of another domain nor dismissed discoveries', () => {
+  test('excludes entries of another domain and dismissed discoveries', () => {
     const all = [LAMP, DOOR, entry('3', 'Lamp', { domain: 'y' }), entry('4', 'Lamp', { source: 'ignore' })];
     expect(entriesOf(all, 'x')).toEqual([LAMP, DOOR]);
   });

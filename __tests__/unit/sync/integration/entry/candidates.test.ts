@@ -28,21 +28,21 @@ describe('candidatesOf', () => {
   const of = (entries: readonly ConfigEntry[], given = pending(), more: object = {}) =>
     candidatesOf(given, entries, { wasOpen: false, offset: 0, title: undefined, ...more });
 
-  test('all new ones of a user’s flow, or those of the title', () => {
+  test('are all new entries of a user’s flow, or those with the title', () => {
     expect(of([LAMP], pending('1'))).toEqual({ unclear: [], later: [] });
     expect(of([LAMP, DOOR])).toEqual({ unclear: [LAMP, DOOR], later: [] });
     expect(of([LAMP, DOOR], pending(), { title: 'Door' })).toEqual({ unclear: [DOOR], later: [] });
     expect(of([entry('3', 'Lamp', { source: 'zeroconf' })])).toEqual({ unclear: [], later: [] });
   });
 
-  test('none for certain by its time, in any state', () => {
+  test('are none for certain by time, in any state', () => {
     for (const state of ['setup_in_progress', 'setup_error', 'loaded', 'not_loaded']) {
       const found = entry('1', 'Lamp', { state, created_at: start + 1 });
       expect(of([found])).toEqual({ unclear: [found], later: [] });
     }
   });
 
-  test('apart from those that were made after the longest flow', () => {
+  test('are separate from entries that were made after the longest flow', () => {
     const later = entry('1', 'Lamp', { created_at: start + 3_600 });
     expect(of([later, DOOR])).toEqual({ unclear: [DOOR], later: [later] });
   });
@@ -55,14 +55,14 @@ describe('candidatesOf', () => {
     ['is tried again', { state: 'setup_retry', reason: 'no answer' }, false],
     ['is loaded', {}, false],
     ['was disabled by a person', { state: 'not_loaded', disabled_by: 'user' }, false],
-  ])('while the flow is open, one for certain that %s: %s', (_, fields, isMade) => {
+  ])('while the flow is open, are one for certain that %s: %s', (_, fields, isMade) => {
     const found = entry('1', 'Lamp', fields);
     const made = isMade ? found : undefined;
     expect(of([found, DOOR], pending(), { wasOpen: true })).toEqual({ made, unclear: [], later: [] });
     expect(of([found], pending('1'), { wasOpen: true }).made).toBeUndefined();
   });
 
-  test('while the flow is open, none for certain of several', () => {
+  test('while the flow is open, are none for certain of several', () => {
     const both = [LAMP, DOOR].map((each) => ({ ...each, state: 'setup_in_progress' }));
     expect(of(both, pending(), { wasOpen: true })).toEqual({ unclear: both, later: [] });
   });
@@ -111,7 +111,7 @@ describe('candidateSubentries', () => {
   const lamp = (id: string, type = 'lamp') => ({ subentry_id: id, subentry_type: type, title: 'Lamp' });
   const pending = { startedAt, clockOffset: 0, subentry: { type: 'lamp', subentryIDs: ['old'] } };
 
-  test('all new ones of the type, with any id, and none that was made a day later', () => {
+  test('are all new ones of the type, with any id, and none that was made a day later', () => {
     const present = [
       lamp('old'),
       lamp('x', 'door'),

@@ -34,7 +34,7 @@ describe('FlowNavigator', () => {
     expect(navigator.unused).toEqual([]);
   });
 
-  test('the answer of a step wins over one of the configuration, and each visit has its own', () => {
+  test('the answer of a step takes precedence over one of the configuration, and each visit has its own', () => {
     const steps = ['a', 'b'].map((value, index) => ({
       stepId: 'add',
       answers: [answer('item', value, `steps[${index}].add.item`)],
@@ -45,7 +45,7 @@ describe('FlowNavigator', () => {
     expect(navigator.unused.map(({ id }) => id)).toEqual(['configuration.item']);
   });
 
-  test('a step that is shown less often than the spec has it is no mistake', () => {
+  test('a step that is shown less often than in the spec is not a mistake', () => {
     const steps = ['a', 'b'].map((value, index) => ({
       stepId: 'add',
       answers: [answer('item', value, `steps[${index}].add.item`)],
@@ -116,14 +116,14 @@ describe('FlowNavigator', () => {
       { type: 'external', flow_id: 'f', step_id: 'auth' },
       { step: 'auth', text: text('needs a browser') },
     ],
-  ])('%s ends the flow with what is wrong', (_, step, problem) => {
+  ])('%s ends the flow with the cause', (_, step, problem) => {
     expect(new FlowNavigator({ steps: [], fields: [] }).next(step)).toMatchObject({
       type: 'failed',
       problem,
     });
   });
 
-  test('a menu has no such option', () => {
+  test('a menu does not have the option', () => {
     const steps = [{ stepId: 'user', menuOption: 'lamp', answers: [] }];
     expect(new FlowNavigator({ steps, fields: [] }).next(menu('user', 'light'))).toMatchObject({
       type: 'failed',
@@ -145,7 +145,7 @@ describe('FlowNavigator', () => {
     });
   });
 
-  test('work of the hub is waited for, however long, and an abort ends the flow', () => {
+  test('progress of the hub is waited for, however long, and an abort ends the flow', () => {
     const navigator = new FlowNavigator({ steps: [], fields: [] });
     for (let n = 0; n < 100; n++)
       expect(navigator.next({ type: 'progress', flow_id: 'f', step_id: 'scan' })).toEqual({ type: 'wait' });
@@ -158,7 +158,7 @@ describe('FlowNavigator', () => {
     });
   });
 
-  test('a flow that goes in circles is given up', () => {
+  test('an endless flow is given up', () => {
     const navigator = new FlowNavigator({ steps: [], fields: [answer('x', '1')] });
     const moves = Array.from({ length: 5 }, () => navigator.next(form('user', ['x'])).type);
     expect(moves).toEqual(['submit', 'submit', 'submit', 'failed', 'failed']);

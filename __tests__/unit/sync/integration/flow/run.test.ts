@@ -100,7 +100,7 @@ describe('runFlow', () => {
     expect(calls).toEqual(['open f', 'submit {"host":"h"}']);
   });
 
-  test('work of the hub is polled, and aborted after ten minutes', async () => {
+  test('progress of the hub is polled, and aborted after ten minutes', async () => {
     const progress: FlowStep = { type: 'progress', flow_id: 'f', step_id: 'scan' };
     const clock = new ManualClock();
     const { client, calls } = hubWith(progress, progress, CREATED);
@@ -127,7 +127,7 @@ describe('runFlow', () => {
 });
 
 describe('answerFlow', () => {
-  test('a flow of the hub stays open for a person', async () => {
+  test('a flow that the hub started stays open for a user', async () => {
     const { client, calls } = hubWith({ ...FORM, errors: { base: 'invalid_auth' } });
     expect(await answerFlow(client, 'config', FORM, answers, hooks(), true)).toMatchObject({
       type: 'failed',
