@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 NODE_LEAST := 20.19.0
 comma := ,
-# The image that dist/ names, unless IMAGE names another one.
+# Name of the image in dist/. IMAGE overrides it.
 SHIPPED_IMAGE = $(shell sed -n 's/^ *image: //p' dist/install.yaml)
 
 .PHONY: help
@@ -108,7 +108,7 @@ clean: ## Removes what was built and what runs left here; not the cache of the s
 clean-cache: node_modules/.ready ## Removes what the sandbox has built and downloaded for all clones of this user (~/.cache/hub-operator)
 	@exec node_modules/.bin/tsx sandbox/clean-cache.ts
 
-# Each time: the packages may have been installed with another Node.js.
+# The version is checked each time, since the packages may have been installed with another Node.js.
 .PHONY: node-version
 node-version:
 	@command -v node >/dev/null || { echo "Node.js is not installed: install $(NODE_LEAST) or newer from https://nodejs.org."; exit 1; }

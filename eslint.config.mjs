@@ -7,14 +7,14 @@ import tseslint from 'typescript-eslint';
 
 /** Files below `target` must not import files below any of `from`. */
 const zone = (target, ...from) => from.map((source) => ({ target, from: source }));
-/** Of the operator, files below `target` import only those below any of `allowed`. */
+/** Files of the operator below `target` may import from the operator only files below one of `allowed`. */
 const ofOperator = (target, ...allowed) => ({
   target,
   from: 'operator',
   ...(allowed.length > 0 && { except: allowed.map((path) => `./${path}`) }),
 });
 
-/** Folders of `operator/sync` below those of the kinds: each imports only those before it. */
+/** Folders of `operator/sync` on which the kinds build. Each imports only those before it. */
 const belowKinds = ['secrets-yaml', 'hub-connection', 'hub-pod', 'objects'];
 const syncKinds = readdirSync(join(import.meta.dirname, 'operator', 'sync'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !belowKinds.includes(entry.name))
@@ -38,7 +38,10 @@ const restrictedSyntax = [
   },
 ];
 
-/** "How we write code" in CONTRIBUTING.md: errors and logs. A class of its own may have a text for conditions. */
+/**
+ * Rules of "How we write code" in CONTRIBUTING.md about errors and logs. A separate error class may have a
+ * text for conditions.
+ */
 const errorText = 'Begin the text of an Error in lower case and end it without a full stop.';
 const restrictedTexts = [
   {
@@ -72,14 +75,15 @@ export default tseslint.config(
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/no-floating-promises': 'error',
-      // The framework's stop() is void; ours resolves when all is closed.
+      // The stop() of the framework returns void; ours resolves when everything is closed.
       '@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: { inheritedMethods: false } }],
-      // An abort signal's reason is passed on as it is.
+      // The reason of an abort signal is passed on unchanged.
       '@typescript-eslint/prefer-promise-reject-errors': 'off',
       '@typescript-eslint/restrict-template-expressions': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { varsIgnorePattern: '^_', argsIgnorePattern: '^_' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
-      // Import cycles: __tests__/unit/repository/import-cycles.test.ts, which also follows types and takes no minutes.
+      // __tests__/unit/repository/import-cycles.test.ts finds import cycles. It also follows types, and takes
+      // no minutes.
       'no-restricted-syntax': ['error', ...restrictedSyntax],
       'no-restricted-properties': [
         'error',
@@ -93,7 +97,7 @@ export default tseslint.config(
         'error',
         { packageDir: ['.', 'cli', 'operator'].map((name) => join(import.meta.dirname, name)) },
       ],
-      // Which folder may import which: the table in CONTRIBUTING.md.
+      // The table in CONTRIBUTING.md says which folder may import which.
       'import-x/no-restricted-paths': [
         'error',
         {
@@ -133,7 +137,7 @@ export default tseslint.config(
               '__tests__',
             ),
             ...zone('cli', 'main.ts', 'manifests', 'deploy', 'release', 'sandbox', 'bench', '__tests__'),
-            // Values of the chart and pages of the reference are made from the settings and metrics.
+            // Values of the chart and pages of the reference are generated from the settings and metrics.
             ofOperator(
               'manifests',
               'kinds',
@@ -171,7 +175,7 @@ export default tseslint.config(
   {
     files: ['__tests__/**', 'bench/**'],
     rules: {
-      // Tests mock and spy on methods, and look at what they are given.
+      // Tests mock and spy on methods, and read values of any type.
       '@typescript-eslint/unbound-method': 'off',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
@@ -205,7 +209,7 @@ export default tseslint.config(
       'jest/valid-describe-callback': 'error',
       'jest/valid-expect-in-promise': 'error',
       'jest/valid-title': ['error', { ignoreTypeOfDescribeName: true }],
-      // Helpers of the suite that assert or wait for a state; a test must be able to fail.
+      // Helpers of the tests that assert or wait for a state. Every test needs one, so that it can fail.
       'jest/expect-expect': [
         'error',
         {

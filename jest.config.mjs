@@ -2,12 +2,12 @@ import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
-// These packages are ESM; jest runs CommonJS, so swc translates them as well.
+// These packages are ES modules. jest runs CommonJS, so swc translates them too.
 const esmPackages = ['home-assistant-js-websocket', '@marcbachmann/cel-js'];
 
 /**
- * The Kubernetes client as one CommonJS file. It is ESM and has 1,500 files, and each test file loads its modules anew: that
- * took more than a second of processor time each.
+ * Bundles the Kubernetes client into one CommonJS file. The package has 1,500 ES modules, and loading them
+ * again for each test file took more than a second of processor time.
  */
 function kubernetesClient() {
   const packages = join(import.meta.dirname, 'node_modules');
@@ -15,7 +15,8 @@ function kubernetesClient() {
   const { version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
   const outfile = join(packages, '.cache', `kubernetes-client-${version}.cjs`);
   if (!existsSync(outfile)) {
-    const unfinished = `${outfile}.${process.pid}`; // another jest may build it at the same time
+    // another jest process may build the file at the same time
+    const unfinished = `${outfile}.${process.pid}`;
     buildSync({ entryPoints: [source], outfile: unfinished, bundle: true, platform: 'node', format: 'cjs' });
     renameSync(unfinished, outfile);
   }
@@ -25,7 +26,7 @@ function kubernetesClient() {
 const common = {
   rootDir: import.meta.dirname,
   testEnvironment: 'node',
-  // Data of running sandboxes is not searched for modules and snapshots.
+  // Folders of running sandboxes are not searched for modules and snapshots.
   modulePathIgnorePatterns: ['<rootDir>/.sandbox/', '<rootDir>/build/'],
   transform: {
     '^.+\\.(t|m?j)sx?$': [
@@ -51,7 +52,7 @@ export const project = (name, extra = {}) => ({
 
 export default {
   rootDir: import.meta.dirname,
-  // A machine that does something else as well is slow: what counts is that a state is reached.
+  // On a busy machine tests are slow, and the time limit must only end tests that hang.
   testTimeout: 600_000,
   testSequencer: '<rootDir>/__tests__/runner/longest-first.mjs',
   reporters: ['default', '<rootDir>/__tests__/runner/keep-on-failure.mjs'],

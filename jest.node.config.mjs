@@ -1,6 +1,7 @@
 import { project } from './jest.config.mjs';
 
-// The tests on a real node, apart from the others: they have a cluster of their own, and need Linux and root.
+// The configuration of the tests on a real node. They are separate because they have their own cluster, and
+// need Linux and root.
 export default {
   rootDir: import.meta.dirname,
   testTimeout: 1_500_000,
@@ -10,7 +11,8 @@ export default {
     '<rootDir>/__tests__/runner/keep-on-failure.mjs',
     '<rootDir>/__tests__/runner/results-so-far.mjs',
   ],
-  // One hub or two at a time: the machine has other work, and some tests remove the operator.
+  // At most one or two hubs run at the same time: the machine has other work, and some tests remove the
+  // operator.
   maxWorkers: 1,
   projects: [
     project('node', {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { seed } from './seed';
 
-// A property that fails prints the seed; with it in SEED the same values come again.
+// A failed property prints the seed. With that seed in SEED the same values are generated again.
 fc.configureGlobal({ ...fc.readConfigureGlobal(), seed });
 
 export default fc;

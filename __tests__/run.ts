@@ -14,14 +14,15 @@ import { endGroupsWithThis, isInterrupted, spawnGroup } from './runner/process-g
 import { seed } from './seed';
 
 /**
- * `make test`: types, lint, format and all jest projects, each test once, with a count at the end in the plain line that
- * CI reads: `N passed, N failed`. What did not run is named as skipped.
+ * `make test`: runs types, lint, format and all jest projects, each test once. The last line has the count
+ * that CI reads: `N passed, N failed`. Tests that did not run are listed as skipped.
  *
- * Tests that need a cluster mostly wait, each file for a hub of its own: many of them run beside each other. What only
- * computes runs beside them at a low priority and fills the gaps.
+ * Tests that need a cluster mostly wait, each test file for its own hub, so many of them run in parallel.
+ * Checks that only compute run beside them at a low priority and fill the gaps.
  *
- * `--quick`: without the tests that need hubs. `--node`: only those on a real node; `--with-node`: those after the others.
- * `FILES=pattern`: only test files whose path matches. `HUB=version`: those with a hub, with that version of Home Assistant.
+ * `--quick` leaves out the tests that need hubs. `--node` runs only the tests on a real node, `--with-node`
+ * runs them after the others. `FILES=pattern` runs only test files whose path matches. `HUB=version` runs the
+ * tests with a hub, with that version of Home Assistant.
  */
 
 interface Result {
@@ -30,7 +31,7 @@ interface Result {
   readonly failed: number;
   /** Full names of the tests. */
   readonly skipped: readonly string[];
-  /** Failures beside tests that nothing else explains. */
+  /** Failures outside of tests that no other output explains. */
   readonly failures?: readonly string[];
   readonly files: readonly { readonly name: string; readonly seconds: number }[];
   readonly seconds: number;
@@ -40,28 +41,29 @@ const repository = join(__dirname, '..');
 const bin = (name: string) => join(repository, 'node_modules', '.bin', name);
 const cache = (name: string) => join(repository, 'build', 'cache', name);
 const GIB = 2 ** 30;
-/** Whether tests that take many minutes run as well. */
+/** Whether tests that take many minutes run too. */
 const isLong = process.env['LONG'] === '1';
 
 /**
- * Three for each core, since most files wait: with two, a quarter of the processors is idle. A file needs up to 1.2 GB: one
- * or two hubs, an operator, jest's worker. The cluster needs 2 GB.
+ * Three workers for each core, since most test files wait; with two, a quarter of the processors is idle. A
+ * test file needs up to 1.2 GB for one or two hubs, an operator and jest's worker. The cluster needs 2 GB.
  */
 const CLUSTER_WORKERS = Math.max(
   2,
   Math.min(3 * availableParallelism(), 12, Math.floor((totalmem() / GIB - 3) / 1.2)),
 );
-/** Beside the tests in the cluster. */
+/** Number of workers for unit tests that run beside the tests in the cluster. */
 const UNIT_WORKERS = Math.max(1, availableParallelism() - 1);
 
-/** Requirements that the hub of HUB lacks. */
+/** Features that the hub of HUB lacks. */
 const missing = lacking(HUB_VERSION);
 
 async function main(args: readonly string[]): Promise<number> {
   const pattern = process.env['FILES'];
-  // Every process draws the same random values.
+  // All processes use the same seed for random values.
   process.env['SEED'] = String(seed);
-  // Memory for processor: kubectl, and the API server still more, collect their garbage less often.
+  // Trades memory for processor time: kubectl, and even more the API server, collect their garbage less
+  // often.
   process.env['GOGC'] ??= '300';
   if (totalmem() > 12 * GIB) process.env['HUB_SANDBOX_GOGC'] ??= '800';
   process.env['TEST_DURATIONS'] = join(cacheRoot(), 'test-durations.json');
@@ -74,14 +76,14 @@ async function main(args: readonly string[]): Promise<number> {
       : args.includes('--quick')
         ? [
             staticChecks(['--cache', '--cache-strategy=content', `--cache-location=${cache('eslint')}`]),
-            // The longest of the three: it takes all cores that the others leave.
+            // The unit tests take the longest, and use all cores that the other checks leave.
             unitTests(availableParallelism()),
-            // Schema tests wait for nothing: a process more than cores costs its start.
+            // Schema tests never wait, so more processes than cores would only cost start time.
             clusterTests(['schema'], availableParallelism(), { HUB_SANDBOX_HUBS: 'false' }),
           ]
         : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];
   const results = (await Promise.all(runners)).flat();
-  // Afterwards: the hubs of both would need more memory than most machines have.
+  // These tests run afterwards, since the hubs of both would need more memory than most machines have.
   if (args.includes('--with-node'))
     results.push(await nodeTests(pattern, isLong ? undefined : began + TOTAL_TIMEOUT));
   else console.log('skipped: real node: make test-node runs its tests');
@@ -89,20 +91,32 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 const MINUTE = 60_000;
-/** Milliseconds that the tests on a real node may take: many times what they do, with those of LONG=1 or without. */
+/**
+ * Time limit in milliseconds for the tests on a real node: many times their duration, with or without those
+ * of LONG=1.
+ */
 const NODE_TIMEOUT = (isLong ? 180 : 60) * MINUTE;
-/** Milliseconds that its programs and images may take, which the first run builds and downloads. */
+/**
+ * Time limit in milliseconds for the programs and images of the node, which the first run builds and
+ * downloads.
+ */
 const NODE_BUILD_TIMEOUT = 60 * MINUTE;
-/** Milliseconds of all tests with those on a real node: CI ends a run after 90 minutes, as a failure. */
+/**
+ * Time limit in milliseconds for all tests including those on a real node. CI ends a run after 90 minutes, as
+ * a failure.
+ */
 const TOTAL_TIMEOUT = 80 * MINUTE;
-/** Milliseconds. With less left, the tests on a real node are not begun; they take 15 minutes on a busy machine. */
+/**
+ * In milliseconds. With less time left, the tests on a real node are not started. They take 15 minutes on a
+ * busy machine.
+ */
 const NODE_LEAST = 25 * MINUTE;
 
 const tooLate = `all tests may take ${TOTAL_TIMEOUT / MINUTE} min, and less than ${NODE_LEAST / MINUTE} are left`;
 
 /**
- * @param end when they are to be through, in milliseconds since 1970: tests that are not done by then are skipped, and
- * so are all if the cluster cannot be had for a reason of the machine. Absent: both are failures.
+ * @param end time limit in milliseconds since 1970. Tests that are not done by then are skipped, and all are
+ * skipped if the machine cannot provide the cluster. Without a limit both are failures.
  */
 async function nodeTests(pattern: string | undefined, end?: number): Promise<Result> {
   const began = Date.now();
@@ -130,9 +144,8 @@ async function nodeTests(pattern: string | undefined, end?: number): Promise<Res
 }
 
 /**
- * Runs jest, which is killed after so many milliseconds.
- *
- * @returns with the outcome, if it has not run to its end
+ * Runs jest, and kills it after `timeout` milliseconds.
+ * @returns the result, with the reason if jest did not run to its end
  */
 async function nodeJest(
   pattern: string | undefined,
@@ -168,15 +181,15 @@ async function nodeJest(
   };
 }
 
-/** One after another, in the gaps that the tests in the cluster leave. */
+/** Runs these checks one after another, in the gaps that the tests in the cluster leave. */
 async function checksThenUnitTests(): Promise<Result[]> {
   return [...(await staticChecks()), ...(await unitTests(UNIT_WORKERS))];
 }
 
 /**
- * One after another.
- *
- * @param lintOptions a cache, which misses an error in a file whose imports alone have changed: good enough to be quick
+ * Runs the static checks one after another.
+ * @param lintOptions such as a cache, which misses an error in a file if only its imports have changed; that
+ * is good enough for a quick run
  */
 async function staticChecks(lintOptions: readonly string[] = []): Promise<Result[]> {
   return [
@@ -233,8 +246,9 @@ interface JestReport {
 }
 
 /**
- * Runs jest once. It exits when all is told and torn down: a handle that a test has left open must not hang CI until its
- * time is over. A file that could not even be loaded counts as one failure, and so does a jest that ends without a report.
+ * Runs jest once. jest exits when everything is reported and torn down, since a handle that a test has left
+ * open must not block CI. A test file that could not be loaded counts as one failure, and so does a jest that
+ * ends without a report.
  */
 async function jest(name: string, options: readonly string[], how: RunOptions = {}): Promise<Result> {
   const began = Date.now();
@@ -252,7 +266,8 @@ async function jest(name: string, options: readonly string[], how: RunOptions = 
       status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
   );
   const failed = named('failed').length + broken.length;
-  // The run failed beside the tests, or there were none: a pattern that matches nothing must not look like success.
+  // The run failed outside of the tests, or there were no tests: a pattern that matches nothing must not look
+  // like success.
   const unexplained = failed === 0 && (code !== 0 || testResults.length === 0) ? 1 : 0;
   return {
     name,
@@ -289,21 +304,21 @@ function report(results: readonly Result[], seconds: number): number {
 }
 
 interface RunOptions {
-  /** At a low priority, its output held back until it has ended. */
+  /** Whether the program runs at a low priority, and its output is shown after its end. */
   readonly inGaps?: boolean;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Milliseconds, after which it is killed. */
+  /** Milliseconds after which the program is killed. */
   readonly timeout?: number;
 }
 
-/** The exit code of a program. */
+/** Runs a program. Resolves with its exit code. */
 function run(
   program: string,
   args: readonly string[],
   { inGaps = false, environment = {}, timeout }: RunOptions = {},
 ): Promise<number> {
   return new Promise((resolve, reject) => {
-    if (isInterrupted()) return; // this process is about to end
+    if (isInterrupted()) return; // no program is started when this process is about to end
     const child = spawnGroup(program, args, {
       cwd: repository,
       env: { ...process.env, ...environment },
@@ -323,10 +338,13 @@ function run(
   });
 }
 
-/** Half the share of a core. With much less, unit tests miss the deadlines of the client, which are 10 s. */
+/**
+ * A priority with about half the share of a core. With much less, unit tests miss the deadlines of the
+ * client, which are 10 s.
+ */
 const LOWER_PRIORITY = 3;
 
-/** For it and for all that it starts. */
+/** Lowers the priority of a program and of all processes that it starts. */
 function lower({ pid }: ChildProcess): void {
   if (pid !== undefined) setPriority(pid, LOWER_PRIORITY);
 }

@@ -1,10 +1,13 @@
 /**
- * The seed of all random tests of this process: `SEED` of the environment, as a run that failed has printed it, or a new
- * one.
+ * The seed of all random tests of this process: `SEED` of the environment, which a failed run prints, or a
+ * new one.
  */
 export const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Numbers from 0 to 1, the same ones again for the same seed (mulberry32): good enough to mix a handful of things. */
+/**
+ * Returns a generator of numbers from 0 to 1, which are equal for equal seeds (mulberry32). The quality
+ * suffices to shuffle a few items.
+ */
 export function randomNumbers(from = seed): () => number {
   let state = from >>> 0;
   return () => {

@@ -5,7 +5,8 @@
 A client (tether) connects to the abstract Unix address and sends one line of JSON, `{"command", "environment",
 "directory"}`, with the files for standard output and error. The server answers `pid N` when the program runs and
 `exit N` when it has ended: its exit code, or 128 + the number of its signal. It kills the process group when the client
-is gone, and the kernel kills the programs when the server is gone. It closes the connection on what it cannot run.
+is gone, and the kernel kills the programs when the server is gone. The server closes the connection of a client whose
+program it cannot run.
 
 A fork first runs the Python code AFTER_FORK. A program is `python3 [-I] -c CODE [ARGUMENT...]` or a Python file with its
 arguments. It gets an interpreter as a new process would have it, except for the modules that are already imported.
@@ -38,7 +39,7 @@ class Client:
         self.pid = None
 
     def receive(self):
-        """The request when it is complete; None before that. Raises EOFError when the client is gone."""
+        """Returns the request, or None while it is incomplete. Raises EOFError when the client is gone."""
         data, files, _, _ = socket.recv_fds(self.connection, 2**16, 2)
         self.received += data
         self.files += files
@@ -49,7 +50,7 @@ class Client:
         return json.loads(self.received)
 
     def tell(self, text):
-        with contextlib.suppress(OSError):  # it is gone: select reports it
+        with contextlib.suppress(OSError):  # the client is gone, which select reports
             self.connection.sendall(text.encode())
 
     def close_files(self):
@@ -69,7 +70,7 @@ class Server:
         self.child_ended, self.wakeup = socket.socketpair()
 
     def serve(self):
-        """Returns only in a fork, with the program to run."""
+        """Serves clients. Returns only in a fork, with the program to run."""
         for end in (self.child_ended, self.wakeup):
             end.setblocking(False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
@@ -97,7 +98,7 @@ class Server:
             connection.close()
 
     def hear(self, client):
-        """The program, in a fork that is to run it."""
+        """Reads from a client, and forks for a complete request. Returns the program in the fork, otherwise None."""
         try:
             request = client.receive()
             if request is None:
@@ -113,7 +114,7 @@ class Server:
             program.take_over(client.files)
             self.close()
             return program
-        # Here as well as in the fork: whichever is first.
+        # The fork does this too, since either process may be first.
         move_to_own_group(pid)
         client.close_files()
         client.pid = pid
@@ -137,12 +138,12 @@ class Server:
                 return
             code = os.waitstatus_to_exitcode(status)
             for client in [each for each in self.clients.values() if each.pid == pid]:
-                client.pid = None  # the number may be another's from now on
+                client.pid = None  # the kernel may reuse the id from now on
                 client.tell(f"exit {code if code >= 0 else 128 - code}\n")
                 self.drop(client)
 
     def close(self):
-        """In a fork: nothing of the server's stays open."""
+        """Closes everything of the server in a fork."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         for each in (self.listener, self.child_ended, self.wakeup, *self.clients.values()):
@@ -150,7 +151,7 @@ class Server:
 
 
 def move_to_own_group(pid):
-    with contextlib.suppress(OSError):  # it has ended
+    with contextlib.suppress(OSError):  # the process has ended
         os.setpgid(pid, pid)
 
 
@@ -175,7 +176,7 @@ class Program:
                 self.code = compile(file.read(), self.file, "exec")
 
     def take_over(self, output):
-        """Gives this process, a fork, what a process of the program's own would have had at its start."""
+        """Makes this fork look like a new process of the program."""
         move_to_own_group(0)
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != self.server:
@@ -200,21 +201,21 @@ class Program:
 
 def preload(names):
     for name in names:
-        # A program cannot import a module that is not installed either.
+        # A missing module fails later, when a program imports it.
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    # A fork has only the thread that called it; locks of the others would stay locked.
+    # A fork has only one thread, so locks that other threads hold would stay locked.
     if len(os.listdir("/proc/self/task")) > 1:
         sys.exit("an import has started a thread")
     gc.collect()
-    # Garbage collections of the forks leave these objects alone, and so their pages stay shared.
+    # Garbage collections in the forks skip these objects, so that their memory pages stay shared.
     gc.freeze()
 
 
 if __name__ == "__main__":
     _, address, after_fork, *names = sys.argv
     del sys.path[0]  # the folder of this file
-    # Before the imports: clients wait for their end.
+    # Listens before the imports, so that clients wait for their end.
     listener = socket.socket(socket.AF_UNIX)
     listener.bind("\0" + address)
     listener.listen(128)

@@ -1,5 +1,5 @@
-"""Prints, one a line, what the integrations of the installed hub require that each hub loads, and of the others the
-packages that are named as arguments."""
+"""Prints package requirements of the installed hub, one per line: all requirements of the integrations that every hub
+loads, and those of other integrations for packages that are named as arguments."""
 
 import json
 import pathlib

@@ -1,4 +1,4 @@
-"""Keeps backups in a folder, for each entry of the integration that has this file."""
+"""A backup agent of a test integration: it keeps the backups of each config entry in a folder."""
 
 import json
 
@@ -15,7 +15,7 @@ async def async_get_backup_agents(hass, **kwargs):
 
 
 def async_register_backup_agents_listener(hass, *, listener, **kwargs):
-    # In the event loop: without the mark it would be called in a thread.
+    # The decorator makes the hub call this in the event loop instead of a thread.
     @callback
     def on_change(*_):
         listener()

@@ -1,4 +1,4 @@
-"""Sets an entry up as device.json says."""
+"""Sets a config entry up with the behaviour in device.json."""
 
 import asyncio
 

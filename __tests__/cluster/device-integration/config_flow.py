@@ -1,10 +1,10 @@
-"""Forms as device.json says when each is shown."""
+"""A config flow whose forms behave as device.json says at the time when each is shown."""
 
 import asyncio
 
 try:
     import probatio
-except ImportError:  # before 2026.11
+except ImportError:  # hubs before 2026.11
     import voluptuous as probatio
 
 from homeassistant.config_entries import ConfigFlow, OptionsFlow
@@ -28,7 +28,7 @@ class DeviceFlow(ConfigFlow, domain=DOMAIN):
         return await self.hass.async_add_executor_job(behaviour)
 
     async def is_rejected(self, answers):
-        """The password is wrong. Each login is noted."""
+        """Returns whether the device rejects the password. Each login is recorded."""
         now = await self.behaviour()
         if now.get("password") is None:
             return False
@@ -58,7 +58,7 @@ class DeviceFlow(ConfigFlow, domain=DOMAIN):
         return self.async_create_entry(title=user_input["host"], data=user_input)
 
     async def async_step_pick(self, user_input=None):
-        """Shown only while something is discovered."""
+        """A form that is shown only when device.json sets `picks`."""
         if user_input is None:
             return self.async_show_form(step_id="pick", data_schema=fields("device"))
         self.answers = user_input

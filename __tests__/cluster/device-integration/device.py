@@ -1,4 +1,4 @@
-"""The behaviour of the device, by the file device.json, which a test changes at any time."""
+"""The behaviour of the device, read from device.json, which a test may change at any time."""
 
 import json
 from pathlib import Path
@@ -11,13 +11,13 @@ def behaviour():
 
 
 def note(what):
-    """A line for each thing that the device was asked."""
+    """Records a request to the device as a line."""
     with (HERE / "requests.log").open("a") as log:
         log.write(json.dumps(what) + "\n")
 
 
 def fail_once():
-    """Whether this set-up fails: `setupFailures` counts down."""
+    """Returns whether this set-up fails, and decrements `setupFailures`."""
     now = behaviour()
     left = now.get("setupFailures", 0)
     if left > 0:

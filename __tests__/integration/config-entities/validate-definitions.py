@@ -1,4 +1,4 @@
-"""Prints the definitions of argv[1], a JSON list of [kind, definition], as the hub's validation makes them."""
+"""Prints the results of the hub's validation for the definitions in argv[1], a JSON list of [kind, definition]."""
 
 import asyncio
 import json
@@ -63,6 +63,6 @@ async def main():
             answers.append({"error": f"{type(error).__name__}: {error}"})
     print(json.dumps(answers, sort_keys=True))
     sys.stdout.flush()
-    os._exit(0)  # nothing that runs is of interest
+    os._exit(0)  # skips the shutdown of the hub
 
 asyncio.run(main())

@@ -20,12 +20,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* By which the operator's pods are selected: a version would change it. */}}
+{{/* The label that selects the operator's pods. A selector cannot contain the version, which changes. */}}
 {{- define "hub-operator.selector" -}}
 app.kubernetes.io/name: hub-operator
 {{- end -}}
 
-{{/* Of all objects, without what the values add. */}}
+{{/* Labels of all objects, without those that the values add. */}}
 {{- define "hub-operator.ownLabels" -}}
 {{ include "hub-operator.selector" . }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
@@ -54,8 +54,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- end -}}
 
 {{/*
-Who makes the certificate of the webhook; nothing: there is no webhook. An operator without rights in the whole cluster
-cannot write the CA into the registration of its webhook.
+The issuer of the webhook's certificate, or nothing when there is no webhook. An operator without rights in the whole
+cluster cannot write the CA into the registration of its webhook.
 */}}
 {{- define "hub-operator.webhook" -}}
 {{- $certificate := .Values.webhook.certificate -}}

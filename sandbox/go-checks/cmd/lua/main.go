@@ -1,5 +1,5 @@
-// Runs health checks as Argo CD does: with gopher-lua, in a state that has no more than the basic functions and those of
-// tables. It reads a Request from standard input and writes one Health per object to standard output.
+// Runs health checks as Argo CD does: with gopher-lua, in a state that has only the basic functions and those
+// for tables. It reads a Request from standard input and writes one Health per object to standard output.
 package main
 
 import (
@@ -67,7 +67,7 @@ func run(script string, object map[string]any) (Health, error) {
 	return Health{lua.LVAsString(result.RawGetString("status")), lua.LVAsString(result.RawGetString("message"))}, nil
 }
 
-// valueOf makes a Lua value of a decoded JSON value.
+// valueOf converts a decoded JSON value into a Lua value.
 func valueOf(state *lua.LState, value any) lua.LValue {
 	switch each := value.(type) {
 	case map[string]any:

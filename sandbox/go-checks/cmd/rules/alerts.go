@@ -18,7 +18,7 @@ type Alert struct {
 	Name        string            `json:"name"`
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
-	// Seconds after the first sample: from the first evaluation in which it fires to the last one.
+	// The first and the last evaluation in which the alert fires, in seconds after the first sample.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 

@@ -16,16 +16,16 @@ import (
 )
 
 type Series struct {
-	// Name and labels, as in the text format.
+	// Name and labels of the series in the text format.
 	Metric string `json:"metric"`
-	// In the notation of Prometheus' unit tests of rules: `0+1x10 _ stale`.
+	// Samples in the notation of Prometheus' unit tests of rules: `0+1x10 _ stale`.
 	Values string `json:"values"`
-	// Instead of Values: one number each interval, null for none.
+	// Samples instead of Values: one number each interval, null for a missing one.
 	Points []*float64 `json:"points"`
 }
 
-// database keeps a few series in memory. Prometheus' own storage would bring the clients of all its service discoveries
-// and clouds into this program.
+// database keeps a few series in memory. Prometheus' own storage would add the clients of all its service
+// discoveries and clouds to this program.
 type database []storage.Series
 
 func newDatabase(parse parser.Parser, all []Series, interval int64) (database, error) {
@@ -95,7 +95,7 @@ func (set *seriesSet) At() storage.Series                { return set.current }
 func (set *seriesSet) Err() error                        { return nil }
 func (set *seriesSet) Warnings() annotations.Annotations { return nil }
 
-// sample is a number at a time in milliseconds.
+// sample is a number at a time, which is in milliseconds.
 type sample struct {
 	time  int64
 	value float64

@@ -22,24 +22,24 @@ type Request struct {
 	Series   []Series `json:"series"`
 	// The content of a file of rules, as Prometheus reads it.
 	Rules string `json:"rules"`
-	// Seconds after the first sample of the last evaluation.
+	// Time of the last evaluation, in seconds after the first sample.
 	End     int64    `json:"end"`
 	Queries []string `json:"queries"`
 }
 
 type Answer struct {
-	// In the order in which they began to fire.
+	// Alerts in the order in which they began to fire.
 	Alerts []*Alert `json:"alerts"`
-	// Of the expressions of all rules, then of all queries.
+	// Results for the expressions of all rules, then of all queries.
 	Expressions []Expression `json:"expressions"`
 }
 
 type Expression struct {
 	Text string `json:"text"`
-	// Number of series of its result at the end.
+	// Number of series in the result of the expression at the end.
 	Results   int        `json:"results"`
 	Selectors []Selector `json:"selectors"`
-	// Labels by which it aggregates or joins.
+	// Labels by which the expression aggregates or joins.
 	Labels []string `json:"labels"`
 }
 
@@ -147,5 +147,5 @@ func (expression *Expression) describe(parse parser.Parser) error {
 	return nil
 }
 
-// at is the time that is so many seconds after the first sample.
+// at returns the time that is this many seconds after the first sample.
 func at(seconds int64) time.Time { return time.Unix(seconds, 0).UTC() }

@@ -1,5 +1,5 @@
-// Checks files of resources as kubeconform -strict does: the first argument is a schema location, the others are files.
-// Prints a JSON list of what is not valid, and of how many resources were.
+// Checks files of resources as kubeconform -strict does: the first argument is a schema location, the others
+// are files. Prints invalid resources, and the number of valid ones, as JSON.
 package main
 
 import (

@@ -9,16 +9,16 @@ import (
 	"syscall"
 )
 
-// request is what the fork server (sandbox/fork-server.py) needs to run a command as if it were started here. The
-// standard output and error are sent with it.
+// request is the data that the fork server (sandbox/fork-server.py) needs to run a command as if it were
+// started here. Standard output and standard error are sent with it.
 type request struct {
 	Command     []string `json:"command"`
 	Environment []string `json:"environment"`
 	Directory   string   `json:"directory"`
 }
 
-// forked has the fork server at the abstract Unix address run the command. The command is not running when there is an
-// error. The server kills it when this process ends.
+// forked asks the fork server at the abstract Unix address to run the command. After an error the command is
+// not running. The server kills it when this process ends.
 func forked(address string, command []string) (*child, error) {
 	directory, err := os.Getwd()
 	if err != nil {
@@ -61,10 +61,10 @@ func connect(address string) (*os.File, error) {
 	return os.NewFile(uintptr(socket), address), nil
 }
 
-// send writes nothing after the end of the message: by then the server may have run the command and closed the connection, and
-// the error would have the command run once more, here.
+// send writes nothing after the end of the message. By then the server may have run the command and closed
+// the connection, and the error would make tether run the command a second time.
 func send(connection *os.File, message []byte) error {
-	// They arrive with the first bytes.
+	// The file descriptors are sent with the first bytes.
 	files := syscall.UnixRights(int(os.Stdout.Fd()), int(os.Stderr.Fd()))
 	for len(message) > 0 {
 		sent, err := syscall.SendmsgN(int(connection.Fd()), message, files, nil, 0)

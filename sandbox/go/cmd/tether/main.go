@@ -44,7 +44,7 @@ func main() {
 // child is the command while it runs.
 type child struct {
 	pid int
-	// Gets its exit code, or 128 + the number of the signal that ended it.
+	// ended gets the exit code, or 128 + the number of the signal that ended the command.
 	ended <-chan int
 }
 
@@ -52,7 +52,7 @@ func run(command []string, grace time.Duration, pidFile, server string) (int, er
 	// The kernel sends the parent-death signal when the thread that started the command ends.
 	runtime.LockOSThread()
 
-	// Before the start: a signal in between must not end tether without the command.
+	// Registered before the start: a signal in between must not end tether without the command.
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	parentGone := make(chan struct{})
@@ -63,7 +63,8 @@ func run(command []string, grace time.Duration, pidFile, server string) (int, er
 
 	var started *child
 	if server != "" {
-		// The server may still be starting. When tether ends before its answer, it does not run the command any longer.
+		// The server may still be starting. When tether ends before the answer, the server does not run the
+		// command.
 		answer := make(chan *child, 1)
 		go func() {
 			command, _ := forked(server, command)
@@ -106,14 +107,14 @@ func run(command []string, grace time.Duration, pidFile, server string) (int, er
 		case <-deadline:
 			_ = syscall.Kill(group, syscall.SIGKILL)
 		case code := <-started.ended:
-			// Ends processes that the command left in its group.
+			// Kills processes that the command left in its group.
 			_ = syscall.Kill(group, syscall.SIGKILL)
 			return code, nil
 		}
 	}
 }
 
-// executed starts the command as a process of its own.
+// executed starts the command as a child process.
 func executed(command []string) (*child, error) {
 	process := exec.Command(command[0], command[1:]...)
 	process.Stdout, process.Stderr = os.Stdout, os.Stderr
