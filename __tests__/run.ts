@@ -83,7 +83,7 @@ async function main(args: readonly string[]): Promise<number> {
           ]
         : [checksThenUnitTests(), clusterTests(['schema', 'integration', 'faults'], CLUSTER_WORKERS)];
   const results = (await Promise.all(runners)).flat();
-  // These tests run afterwards, since the hubs of both would need more memory than most machines have.
+  // Tests on a real node run afterwards, since both together would need more memory than most machines have.
   if (args.includes('--with-node'))
     results.push(await nodeTests(pattern, isLong ? undefined : began + TOTAL_TIMEOUT));
   else console.log('skipped: real node: make test-node runs its tests');
