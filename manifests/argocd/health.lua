@@ -1,4 +1,4 @@
--- Computes the health of a resource of the Hub Operator for Argo CD from its conditions.
+-- The health of a resource of the Hub Operator for Argo CD, by its conditions.
 local health = {}
 if obj.spec ~= nil and obj.spec.suspend == true then
   health.status = "Suspended"
@@ -17,7 +17,7 @@ if ready ~= nil and ready.reason == "DryRun" then
   health.message = ready.message
   return health
 end
--- Before the operator has seen a change, the conditions still describe the former spec.
+-- Until the operator has seen a change, the conditions are those of the former spec.
 if ready == nil or obj.status.observedGeneration ~= obj.metadata.generation then
   health.status = "Progressing"
   health.message = "Waiting for the operator."
