@@ -13,8 +13,8 @@ const require = createRequire(import.meta.url);
 const { engines, optionalDependencies } = require('../package.json');
 const here = dirname(fileURLToPath(import.meta.url));
 /**
- * Source paths in the metafiles are relative to it, also when npm packs the command line in its own folder. A
- * release lists the packages from these paths.
+ * The root of the repository. Source paths in the metafiles are relative to this folder, also when npm packs
+ * the command line in its own folder. A release lists the packages from these paths.
  */
 const root = join(here, '..');
 const clientNode = join(dirname(require.resolve('@kubernetes/client-node')), '.');
@@ -49,18 +49,19 @@ const refuse = (what) => `throw new Error('cannot use ${what}: it is not in the 
  * used.
  */
 const substitutes = {
-  // The kubeconfig's own requests use it. Its URL parser also causes warnings about the module punycode.
+  // The kubeconfig's own requests use node-fetch, whose URL parser also causes warnings about the module
+  // punycode.
   'node-fetch': `export class Headers { constructor() { ${refuse('node-fetch')} } } export default () => { ${refuse('node-fetch')} };`,
-  // axios speaks HTTP/1.1 unless it is configured otherwise.
+  // axios uses HTTP/2 only if it is configured to.
   http2: `export default { constants: {}, connect() { ${refuse('http2')} } };`,
-  // axios converts plain objects to forms with it.
+  // axios converts plain objects to forms with form-data.
   'form-data': `export default class FormData { constructor() { ${refuse('form-data')} } }`,
-  // operator/process/kubeconfig.ts refuses a kubeconfig with a proxy.
+  // operator/process/kubeconfig.ts refuses a kubeconfig with a proxy, so that no proxy agent is needed.
   'socks-proxy-agent': `export class SocksProxyAgent { constructor() { ${refuse('socks-proxy-agent')} } }`,
   hpagent: ['HttpProxyAgent', 'HttpsProxyAgent']
     .map((name) => `export class ${name} { constructor() { ${refuse('hpagent')} } }`)
     .join('\n'),
-  // operator/process/operator-adapter.ts overrides the functions of the framework that use it for writing.
+  // operator/process/operator-adapter.ts overrides the functions of the framework that write with gaxios.
   gaxios: `export const instance = { request() { ${refuse('gaxios')} } };`,
 };
 
@@ -85,7 +86,7 @@ const unused = {
       contents: replaced(
         await readFile(path, 'utf8'),
         "typeof G.FormData !== 'undefined' ? G.FormData : undefined",
-        'undefined', // axios then checks the tag of an object instead
+        'undefined', // axios then checks the object's tag
       ),
     }));
   },

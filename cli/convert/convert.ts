@@ -61,7 +61,10 @@ export async function convert(source: Source, names: Names, texts: BoundedTasks)
   };
 }
 
-/** The files of the source. A single file that the user named gets the hub's name for a file of its form. */
+/**
+ * The files of the source. If the source is a single file, its content decides which file of the hub it is,
+ * such as automations.yaml.
+ */
 async function named({ type, files }: Source, texts: BoundedTasks): Promise<Files> {
   if (type === 'folder') return files;
   const [given] = Object.entries(files);

@@ -137,7 +137,7 @@ class Reading {
 
   private pair(name: string, file: HubYaml, { key, value }: Pair): void {
     if (!isScalar(key) || !isSecretKey(String(key.value)) || !isWritten(value)) return;
-    if (isScalar(value) && hasSecret(String(value.value))) return; // reported by its form
+    if (isScalar(value) && hasSecret(String(value.value))) return; // the scalar itself is reported elsewhere
     this.noteSecret(placeOf(name, file, value as Node), String(key.value));
   }
 

@@ -33,7 +33,7 @@ export function checkResources(
   const findings = [
     ...ofEach.flatMap(({ own }) => own),
     ...all.filter(isMeant).flatMap(noticesOf),
-    ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // has its own check
+    ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // NotLoaded has its own check
   ];
   return findings.length > 0
     ? findings

@@ -22,7 +22,7 @@ export interface PythonOptions {
 
 /** The version and image in the Hub resource, if the files have one. */
 interface HubWorkload {
-  /** A tag or a digest. */
+  /** Tag or digest of the image. */
   readonly version?: string;
   readonly image?: string;
 }

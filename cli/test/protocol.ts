@@ -99,7 +99,7 @@ export interface Case {
 
 /** Recorded states. */
 export interface History {
-  /** Begin, in epoch seconds. */
+  /** Begin of the history in epoch seconds; `to` is its end. */
   readonly from: number;
   readonly to: number;
   /** States by entity id. */
@@ -113,9 +113,9 @@ export interface PackedStates {
    * value of 0 is the state at the beginning.
    */
   readonly after: readonly number[];
-  /** Indexes into `texts`. */
+  /** For each state, an index into `texts`. */
   readonly states: readonly number[];
-  /** Indexes into `sets`. */
+  /** For the attributes of each state, an index into `sets`. */
   readonly attributes: readonly number[];
   readonly texts: readonly string[];
   readonly sets: readonly Payload[];

@@ -31,7 +31,7 @@ export interface TestOptions extends OutputOptions, PythonOptions {
   readonly only?: string;
   readonly timeline?: true;
   readonly coverage?: true;
-  /** Minimum in percent. */
+  /** Least coverage for success, in percent. */
   readonly minCoverage?: number;
   readonly junit?: string;
 }

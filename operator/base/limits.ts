@@ -274,7 +274,7 @@ export const ARCHIVE_ENTRIES = 10_000;
 export const ARCHIVE_UNPACKED_SIZE = 256 * 1024 * 1024;
 /** Largest compression ratio of a file in an archive. Text has about 10. */
 export const ARCHIVE_RATIO = 200;
-/** Files that one repository installs. */
+/** Most files that one repository installs. */
 export const INSTALLED_FILES = 2_000;
 export const INSTALLED_SIZE = 24 * 1024 * 1024;
 /** Bytes of the installed files as they are sent through the API server, compressed. */

@@ -7,7 +7,10 @@
  * size, or the API server rejects the CRD because of the estimated cost.
  */
 export interface Schema {
-  /** Absent only with `x-kubernetes-int-or-string` or `x-kubernetes-preserve-unknown-fields`. */
+  /**
+   * Type of the value. Absent only with `x-kubernetes-int-or-string` or
+   * `x-kubernetes-preserve-unknown-fields`.
+   */
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly format?: 'date-time' | 'int32' | 'int64';
   readonly description?: string;

@@ -103,7 +103,7 @@ function definitionOf(
 /** Adds the metadata that every stored object has. */
 function asStored(object: Readonly<Record<string, unknown>>): CustomResource {
   const { metadata, spec } = object as Pick<CustomResource, 'metadata' | 'spec'>;
-  const { deletionTimestamp: _, ...rest } = metadata; // set in an export of a deleted object
+  const { deletionTimestamp: _, ...rest } = metadata; // set in an export of an object that is being deleted
   return {
     ...object,
     metadata: { ...rest, namespace: metadata.namespace ?? '', uid: '', generation: 1 },

@@ -124,7 +124,7 @@ const compiled = new Map<string, ParseResult>();
 
 function brokenRules(rules: readonly CelRule[], self: unknown): KeywordError[] {
   return rules
-    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // no update: no old object
+    .filter(({ rule }) => !rule.includes('oldSelf') && !holds(rule, self)) // oldSelf rules are for updates
     .map(({ message, fieldPath = '' }) => ({
       message: `${message}.`,
       params: { at: fieldPath.split('.').slice(1) },

@@ -16,7 +16,7 @@ interface Contender {
  * resource with an identity owns the object; after its deletion, the next oldest does.
  */
 export class IdOwnership {
-  /** By identity; each list begins with the oldest. */
+  /** The resources with an identity, the oldest first. */
   private readonly contenders = new Map<string, readonly Contender[]>();
   private readonly identityOf = new Map<ObjectKey, string>();
 

@@ -16,7 +16,7 @@ export interface InformerOptions<T extends ClusterObject> extends NormalizeOptio
   readonly cluster: ApiClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Undefined for all namespaces. */
+  /** Namespace to list; undefined for all namespaces. */
   readonly namespace?: string;
   readonly labelSelector?: string;
   /**

@@ -24,7 +24,7 @@ export const RELEASED = 1;
 export class ObservedLease {
   private seen:
     | {
-        /** Undefined if there was no Lease. */
+        /** The spec of the Lease; undefined if there was no Lease. */
         readonly spec: Lease['spec'];
         /** Time at which the first response with this state arrived, by the monotonic clock. */
         readonly at: number;

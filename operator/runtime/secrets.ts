@@ -19,7 +19,7 @@ export interface SecretContent {
   readonly values: ReadonlyMap<string, string>;
   /** Keys whose values are not valid UTF-8, so that their text differs from the stored bytes. */
   readonly binary: ReadonlySet<string>;
-  /** The values as stored. */
+  /** The stored bytes of the values, by key. */
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 

@@ -11,7 +11,7 @@ export interface TestFile extends CaseFile {
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** A start in January, in which no clock change occurs. */
+/** Default start of a case. It is in January, when clocks do not change. */
 const DEFAULT_START = '2026-01-15T12:00:00';
 /** Default for the seconds that a hub is down during a restart. */
 const DEFAULT_DOWN = 30;

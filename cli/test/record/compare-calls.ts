@@ -34,9 +34,9 @@ export interface ChangedCall {
 }
 
 interface Comparison {
-  /** The largest difference first. */
+  /** Sorted, with the largest difference first. */
   readonly differences: readonly CallDifference[];
-  /** In chronological order. */
+  /** The calls that only one side makes, in chronological order. */
   readonly changed: readonly ChangedCall[];
 }
 

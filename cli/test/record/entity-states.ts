@@ -29,7 +29,7 @@ export class EntityStates {
   bytes = 0;
   private readonly texts = new Values<string>();
   private readonly sets = new Values<Payload>();
-  /** The newest day first. */
+  /** The states by day, the newest day first. */
   private readonly days: (readonly Row[])[] = [];
 
   /**

@@ -20,7 +20,7 @@ export function entitiesReadBy(homes: readonly Home[], known: readonly string[])
   const add = (text: string) => {
     for (const [entity] of text.matchAll(ENTITY)) {
       named.add(entity);
-      // such as `states.sensor.hall.state`
+      // References such as `states.sensor.hall.state`.
       const [first, second] = entity.split('.');
       if (first === 'states')
         for (const [, id] of text.matchAll(memberOf(second!))) named.add(`${second}.${id}`);

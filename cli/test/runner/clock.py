@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, SupportsIndex
 
-# Not 0, because some code uses 0 for "never".
+# Start of the monotonic clock: not 0, because some code uses 0 for "never".
 MONOTONIC_START = 1000.0
 # Seconds by which a timer fires late. asyncio runs timers that are due before the current time plus a nanosecond. After
 # half a year of virtual time, a nanosecond is too small to change the floating-point sum, and the timer would not fire.

@@ -110,7 +110,7 @@ class House:
             _switch_off(merged["automation"], self._home["disabled"])
         domains = {entity.split(".")[0] for entity in self._given} | named_domains(merged) | self._blueprint_domains()
         used = [domain for domain in ENTITY_DOMAINS if domain in domains]
-        # The sun has sensors, so it sets up their domain too.
+        # The integration `sun` creates sensors, so it also sets up their domain.
         await self._set_up(dict.fromkeys([*config.others, *used, "sun"]), {**config.config, "sun": {}})
         if not is_restart:
             await self._give_owned()
@@ -293,7 +293,7 @@ class House:
         if present is not None and present.state == state:
             return
         domain = entity.split(".")[0]
-        # The current definition may lack the option, or have another range, than at the time of the recording.
+        # The current definition may lack the recorded option, or have another range.
         with contextlib.suppress(Exception):
             service, data = helper_action(domain, state)
             call = {"entity_id": entity, **data}

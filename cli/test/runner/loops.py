@@ -7,7 +7,7 @@ from typing import Any
 MOST_RUNS_WITHIN_A_SECOND = 100
 # More than a user presses a button, or an automation corrects itself.
 MOST_RUNS_BY_ITSELF = 20
-# Seconds in which such runs are counted.
+# Seconds in which the runs for MOST_RUNS_BY_ITSELF are counted.
 SPAN = 60.0
 MOST_CHAINS = 5_000
 

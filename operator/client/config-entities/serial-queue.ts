@@ -29,7 +29,7 @@ const OLDEST_BATCH_SHARE = 4;
 export class SerialQueue {
   private readonly clock: Clock;
   private readonly failFast: (error: unknown) => boolean;
-  /** The oldest first. No batch is empty. */
+  /** Batches of queued tasks, the oldest first. No batch is empty. */
   private batches: QueuedTask[][] = [];
   /** Tasks of {@link runNext}, which run before all batches. */
   private next: QueuedTask[] = [];

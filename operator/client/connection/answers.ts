@@ -137,7 +137,7 @@ export const results = {
     version: optional(text),
     requirements: optional(list(text)),
   }),
-  /** Whether each part is valid, and the hub's error message if not. */
+  /** Whether the triggers, conditions and actions are valid, each with the hub's error message if not. */
   validate_config: object({ triggers: validatedPart, conditions: validatedPart, actions: validatedPart }),
   /**
    * The newest records at level WARNING and above: 50 of them, unless the section `system_log:` sets another
@@ -162,7 +162,7 @@ export const results = {
   'backup/agents/info': object({ agents: list(backupAgent) }),
   'backup/config/info': object({ config: backupConfig }),
   'config/entity_registry/list': list(registryEntity),
-  /** By entity id; null if there is no such entity. */
+  /** Entries by entity id; null if there is no such entity. */
   'config/entity_registry/get_entries': record(nullable(registryEntity)),
   'config/device_registry/list': list(registryDevice),
   /** Whether new entities are exposed to an assistant by default. */

@@ -28,7 +28,7 @@ type Weekday = 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
 /** When automatic backups are made. */
 const backupSchedule = object({
   recurrence: unchecked<'never' | 'daily' | 'custom_days'>(),
-  /** Set for `custom_days`. */
+  /** Days of the week, for the recurrence `custom_days`. */
   days: list(word<Weekday>()),
   /** `HH:MM:SS` in the hub's time zone. Null lets the hub choose. */
   time: unchecked<string | null>(),
@@ -312,7 +312,7 @@ export type HttpSettings = OfFields<typeof httpSettings>;
 const httpSlot = object({
   ...httpSettings,
   created_at: unchecked<string | undefined>(),
-  /** `apply_failed` or `not_promoted` if the settings were tried and discarded. */
+  /** Error key: `apply_failed` or `not_promoted` if the settings were tried and discarded. */
   error: optional(nullable(text)),
   error_message: optional(nullable(text)),
 });

@@ -56,7 +56,7 @@ export class AuthBackoff {
   }
 
   recordRejection(error: TokenRejected): void {
-    if (this.rejection !== undefined && !this.probing) return; // an earlier use of the token
+    if (this.rejection !== undefined && !this.probing) return; // the use began before the rejection
     this.rejection = error.answer;
     this.probing = false;
     this.wasDown = false;

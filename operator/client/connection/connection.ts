@@ -329,7 +329,7 @@ export class HubConnection {
   private scheduleReconnect(attempt: number): void {
     this.reconnect.set(Math.min(attempt * 1_000, MAX_RECONNECT_DELAY), () => {
       this.open().catch(() => {
-        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // callers get the error from the state
+        if (!this.isClosed) this.scheduleReconnect(attempt + 1); // callers read the error from `state`
       });
     });
   }

@@ -32,7 +32,7 @@ interface RegistryProtocol {
  * registry is read again.
  */
 const MOST_REPORTED = 1_000;
-/** Characters of an id. */
+/** Most characters of an id that is stored; after a change of a longer one the registry is read again. */
 const LONGEST_ID = 256;
 
 const ACTIONS = { added: 'create', updated: 'update', removed: 'remove' } as const;

@@ -110,7 +110,7 @@ export async function transferUsername(
 async function listAccounts(connection: HubConnection): Promise<readonly UserRecord[]> {
   const accounts = await undefinedIf(isUnknownCommand, connection.command('config/auth/list'));
   if (accounts) return accounts;
-  await connection.command('config/area_registry/list'); // unknown too until the hub has loaded `config`
+  await connection.command('config/area_registry/list'); // also unknown until the hub has loaded `config`
   return [];
 }
 

@@ -192,7 +192,7 @@ const stopping = () => new Stopping('no more texts are read: the program stops')
 
 const namespaceOf = (turn: string): string => turn.split('/', 1)[0]!;
 
-/** Compares by the first numbers that differ. */
+/** Compares lists of numbers by the first numbers that differ. */
 const compare = (a: readonly number[], b: readonly number[]): number =>
   a.map((each, index) => each - b[index]!).find((difference) => difference !== 0) ?? 0;
 

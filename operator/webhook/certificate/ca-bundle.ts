@@ -7,7 +7,7 @@ export interface WebhookConfiguration extends ClusterObject {
   readonly webhooks?: readonly {
     readonly name: string;
     readonly clientConfig: {
-      /** base64 of PEM */
+      /** The CA in PEM, encoded in base64. */
       readonly caBundle?: string;
       readonly service?: { readonly name: string; readonly namespace: string };
     };

@@ -7,7 +7,7 @@ import type { ClusterObject } from '../../runtime/objects';
 
 /** A Secret of the type `kubernetes.io/tls`. */
 export interface TlsSecret extends ClusterObject {
-  /** base64 by key */
+  /** Values in base64, by key. */
   readonly data?: Readonly<Record<string, string>>;
 }
 
