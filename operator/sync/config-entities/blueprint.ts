@@ -8,10 +8,17 @@ import { type Waiting, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
 import type { EntityWork } from './entity-type';
 
-/** Milliseconds between two checks for a missing blueprint: the hub does not report that a blueprint was imported. */
+/**
+ * Milliseconds between two checks for a missing blueprint, since the hub does not report that a blueprint was
+ * imported.
+ */
 const MISSING_BLUEPRINT_INTERVAL = 60_000;
 
-/** The payload with its blueprint expanded, as the hub shows it; undefined: the hub cannot expand the blueprint. */
+/**
+ * The payload with its blueprint expanded, as the hub returns it.
+ *
+ * @returns undefined when the hub cannot expand the blueprint
+ */
 export async function expandBlueprint(
   kind: 'automation' | 'script',
   { client, payload }: Pick<EntityWork, 'client' | 'payload'>,
@@ -19,13 +26,17 @@ export async function expandBlueprint(
   try {
     return await expanded(kind, client, payload);
   } catch (error) {
-    // The hub answers a write with the reason.
+    // The hub will give the reason when the payload is written.
     if (error instanceof HubFailed || error instanceof HubRejected) return undefined;
     throw error;
   }
 }
 
-/** As above. @throws HubFailed, HubRejected the hub cannot expand the blueprint */
+/**
+ * Like {@link expandBlueprint}, but throws.
+ *
+ * @throws HubFailed, HubRejected the hub cannot expand the blueprint
+ */
 export async function expanded(
   kind: 'automation' | 'script',
   { entities }: Pick<HubClient, 'entities'>,
@@ -37,7 +48,11 @@ export async function expanded(
   return { ...(await entities.expandedBlueprint(kind, blueprint)), ...own };
 }
 
-/** The outcome while the HubBlueprint of a definition is not Ready; undefined: it is, or there is none. */
+/**
+ * The outcome while the HubBlueprint with a definition's blueprint is not Ready.
+ *
+ * @returns undefined when it is Ready, or no HubBlueprint has the blueprint
+ */
 export function untilBlueprintReady(
   { cache }: Pick<Services, 'cache'>,
   kind: ConfigEntityKind,
@@ -54,7 +69,10 @@ export function untilBlueprintReady(
   return undefined;
 }
 
-/** As above, and while the hub has no such blueprint: it would refuse the definition. */
+/**
+ * The outcome of {@link untilBlueprintReady}, or the outcome while the hub does not have the blueprint, since
+ * the hub would then reject the definition.
+ */
 export async function untilBlueprint(
   services: Pick<Services, 'cache'>,
   kind: ConfigEntityKind,
@@ -71,7 +89,7 @@ export async function untilBlueprint(
 const pathOf = ({ use_blueprint: use }: EntityPayload): string | undefined =>
   (use as { readonly path: string } | undefined)?.path;
 
-/** Whether the hub can expand the blueprint of the payload now but could not at the last check. */
+/** Reports whether the hub can expand the blueprint of the payload now, but could not at the last check. */
 export async function blueprintAppeared(
   kind: ConfigEntityKind,
   { client, payload, cached }: Pick<EntityWork, 'client' | 'payload' | 'cached'>,
@@ -82,7 +100,7 @@ export async function blueprintAppeared(
   return wasMissing === true && !cached.blueprintMissing;
 }
 
-/** The time of the next check for a missing blueprint, for an outcome. */
+/** The delay until the next check for a missing blueprint, as part of an outcome. */
 export function blueprintRecheck({ cached }: Pick<EntityWork, 'cached'>): { readonly after?: number } {
   return cached.blueprintMissing ? { after: MISSING_BLUEPRINT_INTERVAL } : {};
 }

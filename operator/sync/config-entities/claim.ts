@@ -10,7 +10,10 @@ import type { PlacedWork } from './place';
 
 type Status = Readonly<Record<string, unknown>>;
 
-/** Status tells of no object, present or former: a claim is all that there is to record. */
+/**
+ * Reports whether a claim suffices as a record of a new object: it is delivered as a file, and status names
+ * no present or former object.
+ */
 export function canClaim<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { resource, place }: PlacedWork<R, S>,
@@ -23,9 +26,9 @@ export function canClaim<R extends Child, S extends ConfigEntitySpec>(
 }
 
 /**
- * New objects that are delivered as files belong to their resources before status says so: the process knows it, and the ConfigMap, which
- * names the resource in the request that writes the definition. So a burst of new resources costs no status of its own (rules.md,
- * "Delivery").
+ * Claims of new objects that are delivered as files. Such an object belongs to its resource before status
+ * says so: this process knows it, and the ConfigMap names the resource from the request that writes the
+ * definition. A burst of new resources then needs no additional status writes (rules.md, "Delivery").
  */
 export class Claims<R extends Child> {
   constructor(
@@ -34,14 +37,18 @@ export class Claims<R extends Child> {
     private readonly contexts: EntityContexts,
   ) {}
 
-  /** The id that is claimed for a resource; undefined: none, or status is known to have it. */
+  /**
+   * The id that is claimed for a resource.
+   *
+   * @returns undefined when there is no claim, or status is known to have recorded the id
+   */
   of(resource: R, client: HubClient): string | undefined {
     const { uid } = resource.metadata;
     const { cache, places } = this.contexts.of(client, resource);
     return cache.find(uid)?.claim ?? places.claims.claimOf(this.entityType.type, uid);
   }
 
-  /** Another resource that owns this object in the hub, or will, and is not being deleted. */
+  /** Another resource that owns this object in the hub or has claimed it, and is not being deleted. */
   ownerOf(id: string, resource: R, client: HubClient): R | undefined {
     const { metadata, spec } = resource;
     const hub = { namespace: metadata.namespace, name: spec.hubRef.name };
@@ -51,7 +58,10 @@ export class Claims<R extends Child> {
     );
   }
 
-  /** Other resources for which this object is claimed. All of the hub are listed only if there is one: each step of a removal asks. */
+  /**
+   * Other resources that claim this object. Resources are only listed if there is a claim for the id, since
+   * each step of a removal calls this.
+   */
   private claiming(id: string, resource: R, client: HubClient): R[] {
     const { definition, type } = this.entityType;
     const { cache, places } = this.contexts.of(client, resource);
@@ -61,24 +71,28 @@ export class Claims<R extends Child> {
     );
   }
 
-  /** The id that status records, or will. */
+  /** The id that status records or, before that, the claimed id. */
   ownId(resource: R, client: HubClient): string | undefined {
     return recordedId(this.entityType, resource) ?? this.of(resource, client);
   }
 
-  /** Like {@link with}, also of what a former process has claimed. */
+  /** Like {@link with}, but includes claims of a former process. */
   async known(resource: R, client: HubClient): Promise<R> {
     await this.contexts.of(client, resource).places.load();
     return this.with(resource, client);
   }
 
-  /** The resource as if status had the claim. */
+  /** The resource, with the claim added to its status. */
   with(resource: R, client: HubClient): R {
     const claim = this.unrecorded(resource, client);
     return claim ? { ...resource, status: { ...resource.status, ...claim } } : resource;
   }
 
-  /** The claim of the resource, as fields of status; undefined: there is none, or status has it, and it is over. */
+  /**
+   * The claim of the resource, as fields of status. If status has recorded it, the claim ends.
+   *
+   * @returns undefined when there is no claim, or it has ended
+   */
   unrecorded(resource: R, client: HubClient): Status | undefined {
     const id = this.of(resource, client);
     if (id === undefined) return undefined;
@@ -91,7 +105,8 @@ export class Claims<R extends Child> {
     }
     const { cache, places } = this.contexts.of(client, resource);
     const formers = formerIds(resource);
-    // The resource has taken over the object of another one meanwhile.
+    // The resource has since taken over the object of another resource. The claimed object becomes a former
+    // one.
     if (![recorded, ...formers].includes(id) && !places.whereIs(type, id).isShared)
       return { formerIds: [...formers, id] };
     cache.get(metadata.uid).claim = undefined;

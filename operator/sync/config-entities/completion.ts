@@ -12,7 +12,10 @@ import { formerIds } from './ownership';
 import { markEntity } from './ownership-label';
 import type { Removals } from './removals';
 
-/** The work that is left to do once the hub has the payload: former ids, the state of the entity and its label. */
+/**
+ * The work after the hub has accepted the payload: objects under former ids, the state of the entity, and its
+ * label.
+ */
 export class Completion<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -21,7 +24,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
     private readonly drift: DriftPolicy,
   ) {}
 
-  /** Removes the objects of former ids, corrects the state of the entity, then finishes. */
+  /** Removes the objects under former ids, corrects the state of the entity, then finishes. */
   async finishWithState(
     work: EntityWork<R, S>,
     observation: Observation,
@@ -49,8 +52,8 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Removes the objects under former ids. The entity then gets the entity id of the former one, which the hub could not
-   * give it while both existed: dashboards refer to it.
+   * Removes the objects under former ids. The entity then gets the entity id of the former one, to which
+   * dashboards refer. The hub could not assign it while both existed.
    */
   private async replaceFormer(
     { resource, client, cached }: EntityWork<R, S>,
@@ -66,12 +69,15 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
       await client.entityRegistry.rename(entity.entity_id, former);
       return { ...entity, entity_id: former };
     } catch (error) {
-      if (error instanceof HubRejected) return entity; // another entity took it
+      if (error instanceof HubRejected) return entity; // another entity has taken the entity id
       throw error;
     }
   }
 
-  /** `Hub.spec.markManaged`. A hub without labels keeps the object all the same. */
+  /**
+   * Labels the entity according to `Hub.spec.markManaged`. If the hub rejects the label, the object is kept
+   * nevertheless.
+   */
   private async mark({ client, resource }: EntityWork<R, S>, entity: RegistryEntity): Promise<void> {
     const { namespace } = resource.metadata;
     const hub = this.services.cache.get<Hub>('Hub', namespace, resource.spec.hubRef.name);
@@ -85,7 +91,7 @@ export class Completion<R extends Child, S extends ConfigEntitySpec> {
     }
   }
 
-  /** Discards the result of the operation when the outcome has it. */
+  /** Returns the final outcome and discards the result of the operation, which is part of the outcome. */
   finish(
     { cached }: EntityWork<R, S>,
     accepted: Accepted,

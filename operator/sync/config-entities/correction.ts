@@ -15,7 +15,10 @@ import type { Operations } from './operations';
 import { isAccepted } from './ownership';
 import type { PlacedWork } from './place';
 
-/** Writes a definition that differs, or is in another place, unless the drift is left or the hub has just rejected it. */
+/**
+ * Writes a definition that differs or is in another place, unless the drift is left or the hub has just
+ * rejected the payload.
+ */
 export class Corrections<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -25,16 +28,16 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     private readonly services: Pick<Services, 'cache'>,
   ) {}
 
-  /** The object is in the place where it is not to be any more. */
+  /** Moves an object to its place, from the place that it should no longer be in. */
   async moveHere(work: PlacedWork<R, S>, elsewhere: EntityPayload): Promise<Outcome> {
     const { entityType } = this;
     const { client, id, payload } = work;
     const stored = await client.entities.read(entityType.type, id);
     const differences = stored ? diff(entityType, id, stored, payload) : [];
     const isEqual = stored && differences.length === 0;
-    // A person has made the one in the hub's own file.
+    // A user created or changed the object in the hub's own file.
     const drifted = differences.length > 0 && this.isDrift(work);
-    // An object that is left is compared as drift once it is the only one.
+    // If the object is left, it is compared again and reported as drift once it is the only one.
     if (isEqual || isDriftLeft(work.resource, drifted)) {
       this.operations.move(work, { correction: undefined, kept: undefined, elsewhere });
       return inProgress(entityType, work);
@@ -62,12 +65,12 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     return inProgress(this.entityType, work, undefined, details);
   }
 
-  /** A sentence that names the differences between the hub and the resource. */
+  /** A sentence with the differences between the hub and the resource. */
   private changedInHub({ client }: PlacedWork<R, S>, differences: readonly FieldDiff[]): string {
     return `The ${this.entityType.type} was changed in the hub (${formatDiff(differences, client.rest.redact)}).`;
   }
 
-  /** Writes the payload, unless the drift may only be reported or the hub has just rejected the same payload. */
+  /** Writes the payload, unless drift may only be reported or the hub has just rejected the same payload. */
   async correct(
     work: PlacedWork<R, S>,
     observation: Different | (Observation & { readonly type: 'Absent' }),
@@ -75,7 +78,8 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     const { differences, type } = observation;
     const { client, cached, hash } = work;
     const elsewhere = type === 'Different' ? observation.elsewhere : undefined;
-    // Where only the operator writes, a different definition is a former one, or its ConfigMap was lost.
+    // In a place where only the operator writes, a different definition is no drift: it is an earlier one, or
+    // its ConfigMap was lost.
     const isByOthers = work.place.isShared || elsewhere !== undefined;
     const isOther = type === 'Absent' || differences.length > 0;
     const drifted = isByOthers && isOther && this.isDrift(work);
@@ -106,25 +110,39 @@ export class Corrections<R extends Child, S extends ConfigEntitySpec> {
     });
   }
 
-  /** An adopted object is not in the hub's file any more: the one that replaces it is the operator's. */
+  /**
+   * Reports whether an adopted object is no longer in the hub's file, so that its replacement is the
+   * operator's.
+   */
   private async replacesAdopted({ resource, client, id }: PlacedWork<R, S>): Promise<boolean> {
     return !!resource.status?.['adopted'] && !(await client.entities.read(this.entityType.type, id));
   }
 
-  /** Why the payload is not sent now; undefined: it may be. */
+  /**
+   * The outcome while the payload is not sent.
+   *
+   * @returns undefined when it may be sent
+   */
   private async refusal(work: PlacedWork<R, S>): Promise<Outcome | undefined> {
     const awaited = await untilBlueprint(this.services, this.entityType.type, work);
     return awaited ?? this.stillRejected(work);
   }
 
-  /** The outcome while the hub would reject the payload again; undefined: it may be sent. */
+  /**
+   * The outcome while the hub would reject the payload again.
+   *
+   * @returns undefined when the payload may be sent
+   */
   private async stillRejected(work: PlacedWork<R, S>): Promise<Outcome | undefined> {
     const error = this.pacing.rejectionOf(work.cached, work.hash);
     if (!error || (await blueprintAppeared(this.entityType.type, work))) return undefined;
     return hubErrorOutcome(error, 'object', blueprintRecheck(work));
   }
 
-  /** The hub had accepted the desired payload, and no write of ours replaced it. */
+  /**
+   * Reports whether the hub had accepted the desired payload and no write of the operator replaced it, so
+   * that a difference is drift.
+   */
   private isDrift(work: PlacedWork<R, S>): boolean {
     const { observed } = work.cached;
     const isReplaced = 'hash' in observed && observed.hash !== work.hash;

@@ -8,18 +8,19 @@ import type { Removable } from '../objects/removal';
 import type { Paced } from '../objects/write-pacing';
 import type { SwitchOffs } from './switch-offs';
 
-// Times are of the monotonic clock unless stated otherwise.
+// Times in this file are of the monotonic clock unless stated otherwise.
 
-/** A write, a reload, or both, of one resource. */
+/** A write or a reload, or both, for one resource. */
 export class EntityOperation extends Operation {
-  /** When the hub accepted the write, in milliseconds since the epoch; undefined: it has not. */
+  /** The time at which the hub accepted the write, in milliseconds since the epoch. Undefined before that. */
   wroteAt?: number;
   reload?: ReloadResult | undefined;
 
   /**
-   * @param epoch of the hub's presence in which it starts
-   * @param hash of the payload that it writes or reloads; a write sends the latest payload and updates this
-   * @param correction that it makes (`sync/objects/drift-policy.ts`)
+   * @param epoch the epoch of the hub's presence in which the operation starts
+   * @param hash hash of the payload that is written or reloaded; a write sends the latest payload and updates
+   * the hash
+   * @param correction key of the correction that the operation makes (`sync/objects/drift-policy.ts`)
    */
   constructor(
     clock: Clock,
@@ -31,52 +32,68 @@ export class EntityOperation extends Operation {
   }
 }
 
-/** The known content of the hub for a resource, by the source of the knowledge; `at`: the time of the observation. */
+/**
+ * The known content of the hub for a resource, by the source of the knowledge. `at` is the time of the
+ * observation.
+ */
 export type Observed =
   /**
-   * Another client may have changed it since the last observation. With `before`: it is one of many, a change is
-   * unlikely.
+   * Another client may have changed the object since the last observation. If `before` is set, the object is
+   * one of many, so a change is unlikely.
    */
   | { readonly source: 'none'; readonly at: number; readonly before?: Observed }
-  /** Nothing was observed by this process: `status.appliedHash` is all that is known. */
+  /** This process has not observed the object yet: only `status.appliedHash` is known. */
   | { readonly source: 'status'; readonly at: number }
   /**
-   * `write`: the hub accepted a write of it. `file`: it was read from the hub's file. `reload`: it is in the file, and
-   * a reload did not bring it into use. `live`: it was seen in use.
+   * The content is known from one of these sources. `write`: the hub accepted a write. `file`: the content
+   * was read from the hub's file. `reload`: the content is in the file, but was not in use after a reload.
+   * `live`: the content was in use.
    */
   | { readonly source: KnownSource; readonly hash: string; readonly at: number };
 
 type KnownSource = 'write' | 'file' | 'reload' | 'live';
 
-/** The cached data of one resource between reconciles. It is optional: it only saves requests. */
+/** The cached data of one resource between reconciles. The cache is optional and only saves requests. */
 export interface CachedEntity extends Corrected, Paced, Removable {
   observed: Observed;
-  /** Hash of the payload of a generation: it costs more than the rest of a reconcile without a change. */
+  /**
+   * Hash of the payload of a generation. It is cached because computing it costs more than the rest of a
+   * reconcile without a change.
+   */
   desired?: { readonly generation: number; readonly hash: string };
   /** The state of the entity when the observed payload was known to be in use. */
   revision?: string | undefined;
-  /** When the file may be read to verify a payload that is probably unchanged. */
+  /** The time at which the file may be read to verify a payload that is probably unchanged. */
   verifyAt?: number | undefined;
   operation?: EntityOperation | undefined;
-  /** Id of an object that is about to be delivered, until status has it (`claim.ts`). */
+  /** Id of an object that is about to be delivered, until status has recorded it (`claim.ts`). */
   claim?: string | undefined;
   /** Entity id of the object under the former id, for the object that replaces it. */
   formerEntityId?: string | undefined;
-  /** How often in a row an automation was switched off again that is to be off, and when it last was. */
+  /** Number and time of successive corrections that switched the automation off again. */
   switchOffs?: SwitchOffs;
-  /** The hub could not expand the blueprint of the payload. */
+  /** True if the hub could not expand the blueprint of the payload. */
   blueprintMissing?: boolean;
-  /** The place that alone has the object since it was moved there; status does not say so yet. */
+  /** The place to which the object was moved, which status does not show yet. */
   movedTo?: object | undefined;
-  /** The removal of a definition that was delivered, of a hub on another volume, has begun. */
+  /** True if the removal of a delivered definition has begun for a hub on another volume. */
   isRemovedFromFiles?: boolean;
-  /** The delivered payload with this hash is not loaded in this start of the hub; `endedAt`: when the one before it was seen to have ended. */
+  /**
+   * The delivered payload with this hash is not loaded in this start of the hub. `endedAt`: the time at which
+   * the start before was seen to have ended.
+   */
   waitsSince?: { readonly hash: string; readonly startId: string; readonly endedAt?: number } | undefined;
-  /** When the last reload for it failed; undefined: none failed, or a new attempt may succeed. */
+  /**
+   * The time at which the last reload for the object failed. Undefined if none failed, or if a new attempt
+   * may succeed.
+   */
   reloadFailedAt?: number | undefined;
 }
 
-/** A reconcile follows the end of an operation at once, unless the resource is suspended or gone. */
+/**
+ * Milliseconds for which the result of an operation counts as unrecorded. A reconcile normally follows at
+ * once, unless the resource is suspended or deleted.
+ */
 const RESULT_RETENTION = 5_000;
 
 /** The cache of all resources of one hub. */
@@ -85,7 +102,7 @@ export class EntityCache extends PerResource<CachedEntity> {
     super(() => ({ observed: { source: 'status', at: clock.monotonic() } }));
   }
 
-  /** A write or removal has just ended, and no reconcile has recorded its result. */
+  /** Reports whether a write or removal runs or has just ended, and no reconcile has recorded its result. */
   hasUnrecordedResults(): boolean {
     const since = this.clock.monotonic() - RESULT_RETENTION;
     return [...this.values()].some(({ operation, removal }) => {
@@ -94,26 +111,32 @@ export class EntityCache extends PerResource<CachedEntity> {
     });
   }
 
-  /** An object of any kind with this id is claimed, or was until status had it. */
+  /**
+   * Reports whether an object of any kind with this id is claimed. A claim may still exist after status has
+   * recorded the id.
+   */
   isClaimed(id: string): boolean {
     for (const { claim } of this.values()) if (claim === id) return true;
     return false;
   }
 
-  /** An object with this id is being removed, or is on its way out of the delivered files, for whichever resource. */
+  /**
+   * Reports whether an object with this id is being removed from the hub, or from the delivered files, for
+   * any resource.
+   */
   isBeingRemoved(kind: ConfigEntityKind, id: string): boolean {
     const kinds: readonly string[] = [kind, staying(kind)];
-    // Asked for each new object: hundreds of them would copy the list hundreds of times.
+    // The values are iterated without a copy, since this is called for each of hundreds of new objects.
     for (const { removal } of this.values())
       if (removal && !removal.end && kinds.includes(removal.kind) && removal.ids.includes(id)) return true;
     return false;
   }
 }
 
-/** Kind of the removal of an object from the delivered files that stays in the hub. */
+/** Kind of a removal that takes an object out of the delivered files, while it stays in the hub. */
 export const staying = (kind: ConfigEntityKind): string => `${kind} that stays`;
 
-/** Another client may have changed the object: earlier observations and failures are discarded. */
+/** Discards earlier observations and failures, since another client may have changed the object. */
 export function invalidate(cached: CachedEntity, now: number): void {
   cached.observed = { source: 'none', at: now };
   cached.revision = undefined;
@@ -121,9 +144,10 @@ export function invalidate(cached: CachedEntity, now: number): void {
 }
 
 /**
- * Another client may have changed any object of the kind: earlier observations are verified later.
+ * Marks earlier observations for later verification, since another client may have changed any object of the
+ * kind.
  *
- * @param reloaded the hub has loaded all of them again; false: the connection was lost for a while
+ * @param reloaded true if the hub has loaded all objects again, false if the connection was lost for a while
  */
 export function invalidateOneOfMany(cached: CachedEntity, now: number, reloaded: boolean): void {
   const { observed } = cached;
@@ -132,7 +156,10 @@ export function invalidateOneOfMany(cached: CachedEntity, now: number, reloaded:
   clearFailures(cached);
 }
 
-/** Whether the entity was not recreated since the invalidation: the hub then still runs the same definition. */
+/**
+ * Restores the observation from before the invalidation, if the entity was not recreated since: the hub then
+ * still runs the same definition.
+ */
 export function restoreObserved(cached: CachedEntity, revision: string | undefined): void {
   const { observed } = cached;
   if (observed.source !== 'none' || !observed.before) return;
@@ -151,7 +178,7 @@ function clearFailures(cached: CachedEntity): void {
  */
 export function recordObserved(cached: CachedEntity, source: KnownSource, hash: string, now: number): void {
   const { observed } = cached;
-  if (source === 'live' || source === 'file') cached.correction = undefined; // it has lasted
+  if (source === 'live' || source === 'file') cached.correction = undefined; // the correction has lasted
   const isSame = 'hash' in observed && observed.hash === hash;
   const confirms = observed.source === source || (source === 'file' && observed.source !== 'live');
   if (isSame && source !== 'write' && confirms) return;

@@ -54,8 +54,9 @@ export class EntityContexts extends PerClient<EntityContext> {
   }
 
   /**
-   * A resource of that kind and hub will be written soon: its spec is not reconciled yet, or its first write has not
-   * begun. One with an operation is written when that ends, which may be only after what asks. Status may be behind meanwhile.
+   * Reports whether a resource of that kind and hub will be written soon: its spec is not reconciled yet, or
+   * its first write has not begun. A resource with a running operation does not count: that operation may end
+   * only after the publication that asks. Status may be outdated, so the cache is used too.
    */
   private expectsWrites(component: string, namespace: string, hubName: string, cache: EntityCache): boolean {
     const entityType = this.entityTypes.find(({ type }) => type === component);

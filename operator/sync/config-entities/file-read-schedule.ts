@@ -1,13 +1,17 @@
 import type { Clock } from '../../base/clock';
 
-/** A read takes the hub up to 0.4 s. Background reads may use one fifth of its time. */
+/**
+ * Pause after each read, as a multiple of its duration. A read takes the hub up to 0.4 s, so background reads
+ * use at most one fifth of its time.
+ */
 const PAUSE_PER_READ = 4;
 /** Milliseconds between two reads until one has been measured. */
 const FIRST_PAUSE = 50;
 
 /**
- * Schedules reads of a hub's files that verify objects which are probably unchanged. After a reload by another client
- * every scene may have changed, and each has to be read by a request of its own (rules.md, "Drift").
+ * Schedules reads of a hub's files that verify objects which are probably unchanged. After a reload by
+ * another client every scene may have changed, and each has to be read in a separate request (rules.md,
+ * "Drift").
  */
 export class FileReadSchedule {
   private nextAt = 0;
@@ -22,7 +26,7 @@ export class FileReadSchedule {
     return at;
   }
 
-  /** Runs a read and measures it: the slower the hub, the longer the pauses. */
+  /** Runs a read and measures it. The slower the hub, the longer the pauses. */
   async time<T>(read: () => Promise<T>): Promise<T> {
     const startedAt = this.clock.monotonic();
     const result = await read();

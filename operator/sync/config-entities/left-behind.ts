@@ -15,31 +15,32 @@ import type { EntityContexts } from './entity-contexts';
 import { formerIds } from './ownership';
 import { createdByOperator, unmark } from './ownership-label';
 
-/** Report to the Hub about objects without a resource. */
+/** A report for the Hub about objects without a resource. */
 interface LeftBehindReport {
-  /** Sentences for the message of `Ready`; undefined: there are none. */
+  /** Sentences for the message of `Ready`, if there are such objects. */
   readonly notice?: string;
   readonly events: readonly EventSpec[];
-  /** Milliseconds until the next check, when sooner than the resync. */
+  /** Milliseconds until the next check, if that is sooner than the resync. */
   readonly after?: number;
 }
 
 interface HubState {
   readonly since: number;
-  /** An event has named them since the hub was last connected. */
+  /** True if an event has named the objects since the hub was last connected. */
   told: boolean;
   removal: Operation | undefined;
-  /** When they may be removed again after a failure, and the failure until an event has it. */
+  /** The time of the next attempt after a failed removal, and the failure until an event reports it. */
   retryAt: number;
   failure: string | undefined;
 }
 
-/** So many are named; the rest follows when these are gone. */
+/** Maximum number of objects that are named. The others are named after these are gone. */
 const MOST_NAMED = 10;
 
 /**
- * Finds objects with the operator's label that no resource describes, as after a removal that was skipped or the restore of
- * an older backup. They are named, and removed only by an annotation of the Hub (rules.md, "Left behind").
+ * Finds objects with the operator's label that no resource describes, for example after a skipped removal or
+ * the restore of an older backup. They are named, and removed only if an annotation of the Hub lists them
+ * (rules.md, "Left behind").
  */
 export class LeftBehind {
   private readonly states = new WeakMap<HubClient, HubState>();
@@ -80,7 +81,10 @@ export class LeftBehind {
     return state;
   }
 
-  /** Whether a resource describes an object of these kinds now. All ids are collected first: a hub has thousands of both. */
+  /**
+   * Returns a function that reports whether a resource describes an object now. All ids are collected first,
+   * since a hub may have thousands of objects and resources.
+   */
   private describedBy(
     { metadata: { namespace, name } }: Hub,
     kinds: ReadonlySet<ConfigEntityKind>,
@@ -104,7 +108,10 @@ export class LeftBehind {
     return failure === undefined ? [] : [{ type: 'Warning', reason: 'CleanupFailed', message: failure }];
   }
 
-  /** In the background: a removal may wait for others and for a reload. */
+  /**
+   * Removes the objects that the annotation lists. This is done in the background, since a removal may wait
+   * for others and for a reload.
+   */
   private removeNamed(hub: Hub, client: HubClient, state: HubState, all: readonly LabelledEntity[]): void {
     const { clock, log, requeue } = this.services;
     const list = hub.metadata.annotations?.[userAnnotations.removeLeftBehind] ?? '';

@@ -5,7 +5,7 @@ import type { ConfigEntitySpec } from './entity-type';
 /** Milliseconds within which the hub usually loads a write. */
 export const USUAL_LOAD_TIME = 300;
 
-/** Milliseconds after which a write that is not loaded is treated as an error. */
+/** Milliseconds after which a write that is not loaded counts as an error. */
 const LONGEST_LOAD_TIME = 10_000;
 
 /** How a written definition is loaded (rules.md, "Reload"). */
@@ -13,20 +13,29 @@ export type LoadPolicy =
   /** The operator reloads the component. */
   | 'OperatorReloads'
   /**
-   * Scripts, and `autoReload: false`: the hub itself loads definitions that are written through its API. It reports each
-   * script that it loaded, and no other definition.
+   * For scripts, and with `autoReload: false`, the hub itself loads definitions that are written by its API.
+   * It reports each script that it has loaded, but no other definition.
    */
   | 'HubLoads'
-  /** `autoReload: false` of a definition that is delivered as a file: the next start of the hub loads it, or a person's reload. */
+  /**
+   * With `autoReload: false`, a definition that is delivered as a file is loaded by the next start of the
+   * hub, or a user's reload.
+   */
   | 'NextStart';
 
 /** The next step for a definition that is in the hub's file but not in use. */
 export type LoadStep =
   | { readonly type: 'Reload' }
   | { readonly type: 'Wait'; readonly after: number }
-  /** The hub could not be reloaded, or is not, and has not started since. It loads the definition at its next start. */
+  /**
+   * The hub could not be reloaded or must not be, and has not started since. It loads the definition at its
+   * next start.
+   */
   | { readonly type: 'AtNextStart' }
-  /** The hub has loaded its files without it. `after`: when to check again, if before the resync. */
+  /**
+   * The hub has loaded its files without the definition. `after`: milliseconds until the next check, if
+   * before the resync.
+   */
   | { readonly type: 'NotLoaded'; readonly after?: number };
 
 export function loadPolicyOf(
@@ -49,7 +58,7 @@ export function nextLoadStep(policy: LoadPolicy, cached: CachedEntity, now: numb
   }
 }
 
-/** A component is loaded a little earlier than its definitions. */
+/** A component is reported as loaded slightly before its definitions, so a short wait follows. */
 function afterStart({ waitsSince }: CachedEntity, now: number): LoadStep {
   const endedAt = waitsSince?.endedAt;
   if (endedAt === undefined) return { type: 'AtNextStart' };
@@ -63,7 +72,9 @@ function afterReload(cached: CachedEntity, now: number): LoadStep {
   return reload || hasJustFailed(cached, now) ? { type: 'AtNextStart' } : { type: 'Reload' };
 }
 
-/** The hub does not report a failed load, and each check reads its file: the checks become rarer. */
+/**
+ * The hub does not report a failed load, and each check reads its file, so the checks become less frequent.
+ */
 function waitForHub(cached: CachedEntity, now: number): LoadStep {
   const { lastWriteAt = -Infinity, observed } = cached;
   const waited = now - lastWriteAt;
@@ -72,7 +83,10 @@ function waitForHub(cached: CachedEntity, now: number): LoadStep {
   return { type: 'NotLoaded', after: Math.min(Math.max(POD_NOT_READY_REQUEUE, known), RESYNC / 2) };
 }
 
-/** A failed reload is retried only after a while, not in every reconcile. */
+/**
+ * Reports whether a reload failed a short time ago. It is then retried only after a while, not in every
+ * reconcile.
+ */
 export function hasJustFailed({ reloadFailedAt }: CachedEntity, now: number): boolean {
   return reloadFailedAt !== undefined && now - reloadFailedAt < REJECTED_WRITE_RETRY_INTERVAL;
 }

@@ -2,18 +2,18 @@ import { isObject } from '../../base/is-object';
 import { canonical } from '../objects/payload-hash';
 
 /**
- * Definitions of the hub that mean the same have one normal form: the hub's editor writes defaults, people leave them out, and
- * a write of an equal definition would end its runs. Each rule is proved by the hub's own validation or by its traces
- * (`normal-form.test.ts`).
+ * Rules for normal forms: definitions with the same meaning for the hub have one normal form. The hub's
+ * editor writes defaults that users omit, and a write of an equivalent definition would end its runs. Each
+ * rule is verified against the hub's own validation or its traces (`normal-form.test.ts`).
  */
 export interface Rules {
-  /** Former names of keys. */
+  /** Present names of keys, by their former names. */
   readonly renamed?: Readonly<Record<string, string>>;
   /** Keys that the hub does not use. */
   readonly unused?: readonly string[];
   /** The normal forms of the values of keys. */
   readonly values?: Readonly<Record<string, Normalize>>;
-  /** Values, in normal form, that mean the same as no value. */
+  /** Values in normal form that mean the same as an absent value. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
@@ -21,7 +21,7 @@ type Normalize = (value: unknown) => unknown;
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The normal form by these rules of an object. Any other value stays as it is. */
+/** Returns a function that normalizes an object by these rules. It returns any other value unchanged. */
 export function normalizer({ renamed = {}, unused = [], values = {}, defaults = {} }: Rules): Normalize {
   const isDefault = (key: string, value: unknown) =>
     Object.hasOwn(defaults, key) && canonical(value) === canonical(defaults[key]);
@@ -38,19 +38,19 @@ export function normalizer({ renamed = {}, unused = [], values = {}, defaults = 
   };
 }
 
-/** With both names, the hub refuses the object: they stay apart. */
+/** The new name of a key. If an object has both names, it is kept unchanged, since the hub rejects it. */
 function newName(renamed: Readonly<Record<string, string>>, key: string, part: Part): string {
   const name = Object.hasOwn(renamed, key) ? renamed[key]! : key;
   return Object.hasOwn(part, name) ? key : name;
 }
 
-/** A list, of which the hub takes one item without brackets as well, and null for none. */
+/** A list, for which the hub also accepts a single item without brackets, and null for none. */
 const listOf =
   (item: Normalize): Normalize =>
   (value) =>
     (Array.isArray(value) ? value : value === null ? [] : [value]).map(item);
 
-/** The values of a map, by any key. */
+/** A map with any keys, whose values are normalized. */
 export const mapOf =
   (value: Normalize): Normalize =>
   (map) =>
@@ -66,13 +66,13 @@ export const boolean: Normalize = (value) =>
 
 export const lowerCase: Normalize = (value) => (typeof value === 'string' ? value.toLowerCase() : value);
 
-/** `"5"` is 5. */
+/** Converts `"5"` to 5. */
 export const integer: Normalize = (value) =>
   typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : value;
 
 const isTemplate = (value: unknown): boolean => typeof value === 'string' && value.includes('{');
 
-/** `"light.a, Light.B"` is `[light.a, light.b]`. */
+/** Converts `"light.a, Light.B"` to `[light.a, light.b]`. */
 const entityIds: Normalize = (value) => {
   const ids = typeof value === 'string' && !isTemplate(value) ? value.split(',') : value;
   return listOf((id) => (typeof id === 'string' && !isTemplate(id) ? id.trim().toLowerCase() : id))(ids);
@@ -86,7 +86,7 @@ const SECONDS: Readonly<Record<string, number>> = {
   milliseconds: 0.001,
 };
 
-/** `"00:05:00"`, `{minutes: 5}` and `"300"` are 300. What has a template stays as it is. */
+/** Converts `"00:05:00"`, `{minutes: 5}` and `"300"` to 300. A value with a template is kept unchanged. */
 const duration: Normalize = (value) => {
   const seconds = secondsOf(value);
   return Number.isFinite(seconds) ? Math.round(seconds * 1e6) / 1e6 : value;
@@ -106,16 +106,16 @@ function secondsOf(value: unknown): number {
   }, 0);
 }
 
-/** Triggers, conditions and actions have these in common. The editor keeps notes for itself. */
+/** Rules that triggers, conditions and actions have in common. The key `note` is only for the editor. */
 const enabled = { unused: ['note'], values: { enabled: boolean }, defaults: { enabled: true } } as const;
 
-/** Types of triggers and conditions whose other keys are known. Those of integrations have keys of their own. */
+/** Types of triggers and conditions whose other keys are known. Types of integrations have other keys. */
 const KNOWN_TYPES: ReadonlySet<unknown> = new Set(['state', 'numeric_state']);
 
 const trigger = normalizer({ ...enabled, renamed: { platform: 'trigger' } });
 const knownTrigger = normalizer({ values: { entity_id: entityIds, for: duration } });
 
-/** One level of nesting is flattened. */
+/** Normalizes triggers. One level of nesting is flattened. */
 export const triggers: Normalize = (value) =>
   (listOf((each) => each)(value) as unknown[]).flatMap((each) =>
     isObject(each) && Object.keys(each).length === 1 && 'triggers' in each
@@ -142,7 +142,7 @@ function condition(value: unknown): unknown {
   return isObject(plain) && KNOWN_TYPES.has(plain['condition']) ? knownCondition(plain) : plain;
 }
 
-/** `{or: […]}` is `{condition: or, conditions: […]}`. */
+/** Converts `{or: […]}` to `{condition: or, conditions: […]}`. */
 function withoutShorthand(part: Part): Part {
   const type = ['and', 'or', 'not'].find((each) => Object.hasOwn(part, each));
   if (type === undefined || 'condition' in part || 'conditions' in part) return part;

@@ -15,22 +15,25 @@ import { appliedHash } from './ownership';
 import type { PlacedWork, TakenBack } from './place';
 
 interface Write {
-  /** Key of the differences that it corrects; undefined: they are not counted. */
+  /** Key of the differences that the write corrects. Undefined if they are not counted. */
   readonly correction: string | undefined;
-  /** Keys of the object in the hub that stay. */
+  /** Keys of the object in the hub that are kept. */
   readonly kept: EntityPayload;
 }
 
 interface Move {
   readonly correction: string | undefined;
-  /** Like those of a write; undefined: the destination has the object as it is to be. */
+  /**
+   * Keys of the object that are kept in a write. Undefined if the destination already has the desired object.
+   */
   readonly kept: EntityPayload | undefined;
-  /** The definition in the place that is left. */
+  /** The definition in the place that the object leaves. */
   readonly elsewhere: EntityPayload;
 }
 
 /**
- * Operations that may take longer than a reconcile: writes, which are queued per file of the hub, and reloads. Each is recorded in the cache and enqueues its resource when it has ended.
+ * Operations that may take longer than a reconcile: writes, which are queued per file of the hub, and
+ * reloads. Each is recorded in the cache, and requeues its resource when it has ended.
  */
 export class Operations<R extends Child, S extends ConfigEntitySpec> {
   constructor(
@@ -42,7 +45,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     private readonly pacing: WritePacing,
   ) {}
 
-  /** Writes the desired payload, then reloads if the kind and its spec ask for it. */
+  /** Writes the desired payload, then reloads if the kind and its spec require it. */
   write(work: PlacedWork<R, S>, { correction, kept }: Write): void {
     const { reloads } = this.entityType;
     this.start(work, correction, async (operation) => {
@@ -52,7 +55,7 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     });
   }
 
-  /** Writes the desired payload into its place, then takes the object out of the other one. */
+  /** Writes the desired payload into its place, then takes the object out of the other place. */
   move(work: PlacedWork<R, S>, { correction, kept, elsewhere }: Move): void {
     const { client, resource, id, place, cached } = work;
     this.start(work, correction, async (operation) => {
@@ -67,7 +70,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     });
   }
 
-  /** Takes a definition that the hub does not load out again. The operation ends with this error of the hub. */
+  /**
+   * Takes out a definition that the hub does not load. The operation ends with the given error of the hub.
+   */
   withdraw(work: PlacedWork<R, S>, error: TakenBack, withdraw: () => Promise<void>): void {
     this.start(work, undefined, async () => {
       await withdraw();
@@ -97,9 +102,9 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Sends the payload that is desired when the write leaves the queue: many edits meanwhile are one write.
+   * Sends the payload that is desired when the write leaves the queue, so that several edits cause one write.
    *
-   * @returns undefined: nothing is to be written any more
+   * @returns undefined when nothing has to be written any more
    */
   private async writeLatest(
     { cached, resource, client, id, place }: PlacedWork<R, S>,
@@ -129,7 +134,10 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     return written;
   }
 
-  /** A correction counts from here on. One whose object has not left the other place was reverted by no other client. */
+  /**
+   * Records a successful write. A correction counts from here on. A move is counted only after it: while the
+   * object is still in the other place, no client can have reverted the correction.
+   */
   private succeed({ cached }: PlacedWork<R, S>, { correction }: EntityOperation): void {
     cached.failure = undefined;
     if (correction !== undefined) this.drift.count(cached, correction);
@@ -144,7 +152,11 @@ export class Operations<R extends Child, S extends ConfigEntitySpec> {
     cached.reloadFailedAt = operation.reload.ok ? undefined : this.services.clock.monotonic();
   }
 
-  /** The latest version of the resource; undefined: it must no longer be written. */
+  /**
+   * The latest version of the resource.
+   *
+   * @returns undefined when the resource must no longer be written
+   */
   private latest(resource: R): R | undefined {
     const current = stillDesired(this.services, resource);
     return current && incompleteContent(current) === undefined ? current : undefined;

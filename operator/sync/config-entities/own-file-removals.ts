@@ -10,12 +10,13 @@ interface Removal {
   readonly reject: (error: unknown) => void;
 }
 
-/** Milliseconds of removals after which the hub is reloaded: the removed objects do not run before that. */
+/** Milliseconds of removals after which the hub is reloaded. Until then, the removed objects do not run. */
 const LONGEST_GAP = 1_000;
 
 /**
- * Takes objects out of the hub's own files whose definitions are delivered. With the object the hub unregisters its entity, and
- * registers it again, with all that the household has set, at the next reload: so a few are removed at a time, each time with a reload.
+ * Takes objects whose definitions are delivered out of the hub's own files. The hub unregisters the entity of
+ * a removed object, and registers it again with all of its settings at the next reload. So only a few objects
+ * are removed at a time, followed by a reload.
  */
 export class OwnFileRemovals {
   private readonly queues = new Map<ConfigEntityKind, Removal[]>();
@@ -25,7 +26,7 @@ export class OwnFileRemovals {
     private readonly clock: Clock,
   ) {}
 
-  /** Resolves with the result of the reload after it. */
+  /** Removes an object, and resolves with the result of the reload that follows. */
   remove(kind: ConfigEntityKind, id: string, shouldRemove: () => boolean): Promise<ReloadResult> {
     return new Promise((resolve, reject) => {
       const removal = { id, shouldRemove, resolve, reject };

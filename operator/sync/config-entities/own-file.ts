@@ -19,7 +19,7 @@ export class OwnFile implements Place {
   readonly isOnVolume = true;
   private readonly removals: OwnFileRemovals;
 
-  /** @param mounted definitions of the other place */
+  /** @param mounted the definitions in the other place */
   constructor(
     private readonly client: HubClient,
     private readonly clock: Clock,

@@ -2,18 +2,18 @@ import type { Child } from '../objects/child';
 import { hasAccepted, recordedId } from '../objects/ownership';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 
-// Reads the data about the object in the hub from status.
+// Functions that read facts about the object in the hub from status.
 
-/** Earlier ids under which the hub may still have an object of the resource that is to be removed. */
+/** Former ids under which the hub may still have an object of the resource, which has to be removed. */
 export function formerIds({ status }: Child): readonly string[] {
   return (status?.['formerIds'] as readonly string[] | undefined) ?? [];
 }
 
-/** Hash of the payload that the hub had accepted last; undefined: none. */
+/** Hash of the payload that the hub accepted last. Undefined if it accepted none. */
 export const appliedHash = ({ status }: Child): string | undefined =>
   status?.['appliedHash'] as string | undefined;
 
-/** The object with the effective id belongs to this resource. */
+/** Reports whether the object with the effective id belongs to this resource. */
 export function ownsId<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { id, resource }: EntityWork<R, S>,
@@ -21,7 +21,7 @@ export function ownsId<R extends Child, S extends ConfigEntitySpec>(
   return recordedId(entityType, resource) === id;
 }
 
-/** The hub had accepted the desired payload. */
+/** Reports whether the hub had accepted the desired payload. */
 export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -29,7 +29,10 @@ export function isAccepted<R extends Child, S extends ConfigEntitySpec>(
   return ownsId(entityType, work) && hasAccepted(work.resource, work.hash);
 }
 
-/** The hub had accepted some payload of this resource: the object there is no longer the one of before the adoption. */
+/**
+ * Reports whether the hub had accepted any payload of this resource, so that its object is no longer the one
+ * from before the adoption.
+ */
 export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -37,7 +40,7 @@ export function wasAccepted<R extends Child, S extends ConfigEntitySpec>(
   return ownsId(entityType, work) && appliedHash(work.resource) !== undefined;
 }
 
-/** The operator created it, and has not seen it in use yet. */
+/** Reports whether the operator created the object and has not seen it in use yet. */
 export function isNew({ resource }: Pick<EntityWork, 'resource'>): boolean {
   return !resource.status?.['adopted'] && resource.status?.['entityId'] === undefined;
 }

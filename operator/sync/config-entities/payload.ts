@@ -8,7 +8,7 @@ export function defined(fields: Readonly<Record<string, unknown>>): EntityPayloa
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
-/** Keys of the hub that the common fields of automations and scripts become. */
+/** Keys of the hub for the fields that automations and scripts have in common. */
 export const RUN_KEYS = [
   ...['alias', 'description', 'mode', 'max', 'max_exceeded', 'variables', 'trace', 'use_blueprint'],
 ] as const;
@@ -28,7 +28,10 @@ const runDefaults = {
   trace: {},
 };
 
-/** The normal form of automations or scripts, by the rules for what only these have. */
+/**
+ * Returns a function that normalizes automations or scripts. The given rules are for the fields that only one
+ * of the two kinds has.
+ */
 export function runNormalizer({
   renamed = {},
   values,
@@ -36,7 +39,8 @@ export function runNormalizer({
 }: Rules): (whole: EntityPayload) => EntityPayload {
   const rules = { renamed, values: { ...runValues, ...values } };
   const plain = normalizer({ ...rules, defaults: { ...runDefaults, ...defaults } });
-  // What stands beside a blueprint overrides it, also if it is a default.
+  // Fields beside a blueprint override those of the blueprint, even with default values, so defaults are not
+  // removed.
   const besideBlueprint = normalizer({ ...rules, defaults: { description: '' } });
   return (whole) => {
     if (whole['use_blueprint'] !== undefined) return besideBlueprint(whole) as EntityPayload;
@@ -46,7 +50,7 @@ export function runNormalizer({
   };
 }
 
-/** What automations and scripts have in common, under the hub's own key names. */
+/** The fields that automations and scripts have in common, under the hub's names of keys. */
 export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPayload {
   const { alias, description, max, maxExceeded, variables, trace, useBlueprint } = spec;
   return defined({
@@ -54,7 +58,7 @@ export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPaylo
     description,
     mode: modeOf(spec),
     max,
-    // The payload overrides the blueprint; a default must not.
+    // The payload overrides the blueprint, which a default must not do.
     max_exceeded: maxExceeded ?? (useBlueprint ? undefined : 'warning'),
     variables,
     trace: trace?.storedTraces === undefined ? undefined : { stored_traces: trace.storedTraces },
@@ -62,7 +66,7 @@ export function runPayload(spec: HubAutomationSpec | HubScriptSpec): EntityPaylo
   });
 }
 
-/** The mode that is sent to the hub; undefined: that of the blueprint. */
+/** The mode that is sent to the hub. Undefined if the blueprint's mode is used. */
 export function modeOf({
   mode,
   useBlueprint,
@@ -71,8 +75,10 @@ export function modeOf({
 }
 
 /**
- * The fault of a list whose items the schema cannot check, in a sentence; undefined: nothing. Strings are templates;
- * the hub decides where it accepts one.
+ * Finds an invalid item in a list whose items the schema cannot check. Strings are templates, and the hub
+ * decides where it accepts them.
+ *
+ * @returns a sentence about the first invalid item, undefined when there is none
  */
 export function invalidItem(field: string, items: readonly unknown[] = []): string | undefined {
   const index = items.findIndex((item) => typeof item !== 'string' && !isObject(item));

@@ -10,49 +10,62 @@ import type { Different, Observation } from './observation';
 
 /** The state before a write. */
 export interface Replaced {
-  /** `status.appliedHash` of the resource. */
+  /** Value of `status.appliedHash` of the resource. */
   readonly accepted: string | undefined;
-  /** The object in the other place, which is left for this one; undefined: there is none, or it is equal. */
+  /** The object in the other place, if it exists and differs from the written one. */
   readonly elsewhere?: EntityPayload | undefined;
-  /** Uid of the resource, whose status does not record the object yet. */
+  /** Uid of the resource, if its status does not record the object yet. */
   readonly claimedBy?: string | undefined;
 }
 
-/** The next step for an object that is not as its place needs it. */
+/** The next step for an object that is not in the state that its place requires. */
 export type Remedy =
-  /** The definition may not be here yet: it is written again. `kept`: keys of the present one that stay. */
+  /**
+   * The definition may be missing in this place and is written again. `kept`: keys of the present definition
+   * that are kept.
+   */
   | { readonly type: 'WriteAgain'; readonly kept: EntityPayload }
-  /** The other place has an object with its id, which the hub uses. */
+  /** The other place has an object with the same id, which the hub uses. */
   | { readonly type: 'Correct'; readonly observation: Different }
-  /** The hub does not load it, for this reason: the definition before it takes its place again. */
+  /** The hub does not load the definition, for this reason. The former definition has to be restored. */
   | { readonly type: 'Withdraw'; readonly reason: string; readonly withdraw: () => Promise<void> };
 
 /**
- * One of the two places of a hub that have definitions of objects: its own files, which its API writes, or files that its pod
- * mounts (rules.md, "Delivery").
+ * One of the two places that definitions of a hub's objects can be in: the hub's own files, which its API
+ * writes, or files that its pod mounts (rules.md, "Delivery").
  */
 export interface Place {
-  /** `status.delivery` of an object that is nowhere else; null: it may be in the hub's own file. */
+  /**
+   * Value of `status.delivery` for an object that is only in this place. Null if it may be in the hub's own
+   * file.
+   */
   readonly delivery: 'File' | null;
-  /** The hub and its users write here as well, and the hub loads a write by itself. False: only the operator writes. */
+  /**
+   * True if the hub and its users also write to this place, and the hub loads writes without a reload. False
+   * if only the operator writes.
+   */
   readonly isShared: boolean;
-  /** The definitions are lost with the volume of the hub. */
+  /** True if the definitions are lost with the volume of the hub. */
   readonly isOnVolume: boolean;
 
-  /** Compares the desired definition with the present one, wherever that is. */
+  /** Compares the desired definition with the present one, in either place. */
   observe<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
     work: EntityWork<R, S>,
   ): Promise<Observation>;
 
-  /** The outcome of a definition that cannot be here; undefined: it can. */
+  /**
+   * The outcome for a definition that cannot be in this place.
+   *
+   * @returns undefined when it can
+   */
   refusal(kind: ConfigEntityKind, id: string, payload: EntityPayload): Stalled | undefined;
 
   /**
    * Creates or replaces a definition. Resolves once the hub has it.
    *
-   * @param payload if it returns undefined, nothing is written
-   * @returns whether it was written
+   * @param payload returns the definition to write; if undefined, nothing is written
+   * @returns whether the definition was written
    * @throws HubRejected with the hub's validation error; HubFailed
    */
   write(
@@ -63,23 +76,23 @@ export interface Place {
   ): Promise<boolean>;
 
   /**
-   * Has the hub load the definitions of a kind.
+   * Makes the hub load the definitions of a kind.
    *
    * @param isAfterWrite a write has just ended
    */
   reload(kind: ConfigEntityKind, isAfterWrite: boolean): Promise<ReloadResult>;
 
-  /** The next step for a definition that is here and not in use. */
+  /** The next step for a definition that is in this place but not in use. */
   loadStep<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
     work: EntityWork<R, S>,
   ): LoadStep | Promise<LoadStep>;
 
   /**
-   * Takes note of how the hub uses a definition that is here.
+   * Handles an observation of how the hub uses a definition in this place.
    *
-   * @param step of one that is not in use
-   * @returns undefined: the object stays as it is
+   * @param step the next step for a definition that is not in use
+   * @returns undefined when the object stays as it is
    */
   verify<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
@@ -89,15 +102,19 @@ export interface Place {
   ): Promise<Remedy | undefined>;
 
   /**
-   * Takes out an object that the other place has as well.
+   * Takes out an object that the other place has too.
    *
-   * @param mayLeave asked right before; false: it stays
-   * @returns the reload by which the hub uses the other one; undefined: the hub has used that before
+   * @param mayLeave called immediately before; if it returns false, the object stays
+   * @returns the result of the reload after which the hub uses the other definition; undefined if the hub
+   * already used it
    */
   leave(kind: ConfigEntityKind, id: string, mayLeave: () => boolean): Promise<ReloadResult | undefined>;
 }
 
-/** A reconcile with the place where its definition is to be: that stays the same to the end of the operation that it starts. */
+/**
+ * A reconcile with the place that its definition should be in. The place does not change until the operation
+ * that the reconcile starts has ended.
+ */
 export interface PlacedWork<
   R extends Child = Child,
   S extends ConfigEntitySpec = ConfigEntitySpec,
@@ -105,10 +122,13 @@ export interface PlacedWork<
   readonly place: Place;
 }
 
-/** Characters of the hub's words about a definition, which may quote all of it. */
+/** Maximum number of characters of the hub's message about a definition, since it may quote all of it. */
 const LONGEST_WORDS = 500;
 
-/** A definition was taken out again, since the hub does not load it. Not tried again with time: the former one would be out for a while. */
+/**
+ * A definition was taken out again, since the hub does not load it. Another attempt would remove the former
+ * definition for some time, so time alone causes none.
+ */
 export class TakenBack extends HubRejected {
   constructor(words: string) {
     super('400', truncate(words, LONGEST_WORDS));

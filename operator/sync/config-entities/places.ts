@@ -14,13 +14,16 @@ import type { Place } from './place';
 
 export type PlaceServices = Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>;
 
-/** The two places of the definitions of one hub: an object is in one of them, or on its way from one to the other. */
+/**
+ * The two places that definitions of one hub can be in. An object is in one of them, or is being moved to the
+ * other.
+ */
 export class Places {
   readonly files: MountedFiles;
   readonly own: Place;
   readonly mounted: Place;
 
-  /** @param isExpecting whether more writes will come soon */
+  /** @param isExpecting reports whether more writes are expected soon */
   constructor(
     private readonly services: PlaceServices,
     private readonly client: HubClient,
@@ -33,7 +36,7 @@ export class Places {
     this.mounted = new MountedFile(client, clock, this.files, this.own);
   }
 
-  /** The place where definitions are to be: `Hub.spec.delivery`. */
+  /** The place that `Hub.spec.delivery` selects for definitions. */
   get desired(): Place {
     const spec = this.services.cache.get<Hub>('Hub', this.at.namespace, this.at.name)?.spec;
     return spec?.delivery === 'File' && !spec.external ? this.mounted : this.own;
@@ -44,22 +47,25 @@ export class Places {
     return this.files.load();
   }
 
-  /** The resources of new objects that only the ConfigMaps name. */
+  /** The claims of resources for new objects that only the ConfigMaps record. */
   get claims(): Pick<MountedDefinitions, 'claimOf' | 'isClaimed' | 'unclaim'> {
     return this.files.definitions;
   }
 
-  /** The place that has a definition. No request is sent to the hub: one that is not mounted counts as one of its own file. */
+  /**
+   * The place that has a definition. No request is sent to the hub: a definition that is not mounted counts
+   * as being in the hub's own file.
+   */
   whereIs(kind: ConfigEntityKind, id: string): Place {
     return this.files.definitions.get(kind, id) === undefined ? this.own : this.mounted;
   }
 
   /**
-   * Moves an object: its destination has it before the other place is without it.
+   * Moves an object. The destination has the object before the other place loses it.
    *
-   * @param write puts it there; resolves with whether it is there
-   * @param mayLeave asked before it is taken out of the other place
-   * @returns undefined: it was not written, and stays
+   * @param write writes the object to the destination; resolves with whether it is there
+   * @param mayLeave called before the object is taken out of the other place
+   * @returns undefined when the object was not written and so was not moved
    */
   async move(
     to: Place,
@@ -72,7 +78,10 @@ export class Places {
     return { reload: await from.leave(kind, id, mayLeave) };
   }
 
-  /** An object that its resource leaves is in the hub's own file, and the cluster has nothing of it. */
+  /**
+   * Reports whether an object is only in the hub's own file, and not in the cluster. This is required for an
+   * object that its resource leaves in the hub.
+   */
   isSettled(kind: ConfigEntityKind, id: string): boolean {
     return this.whereIs(kind, id) === this.own && !this.files.isBehind;
   }
@@ -80,7 +89,7 @@ export class Places {
   /**
    * Moves a definition into the hub's own file, where it stays.
    *
-   * @param mayLeave asked before each step; false: another resource has its id, and the definition as well
+   * @param mayLeave called before each step; false if another resource has the id, and with it the definition
    * @throws HubRejected
    */
   async settle(kind: ConfigEntityKind, id: string, mayLeave: () => boolean): Promise<void> {
@@ -94,19 +103,20 @@ export class Places {
     await this.move(this.own, kind, id, { write, mayLeave });
   }
 
-  /** Removes an object from the hub, wherever its definition is. */
+  /** Removes an object from the hub, from either place. */
   async remove(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const { client } = this;
     const { shouldRemove, reload } = options;
     await this.load();
     const isNeverMounted = kind === 'script' && isMarker(id);
-    // A former attempt may have taken it, and the hub have it still.
+    // A former attempt may have taken the definition out of the files, while the hub still has it.
     const mayBeMounted = this.files.exists || !this.isSettled(kind, id);
     if (mayBeMounted && !isNeverMounted && shouldRemove()) {
       this.files.definitions.take(kind, id);
       await this.files.publishTaken(client);
       if (reload) await client.reloads.request(kind, 0);
-      // A write of the hub's own file, as before a change of spec.delivery, may have had no answer yet.
+      // A write to the hub's own file may still be unanswered, for example from before a change of
+      // spec.delivery.
       const isElsewhere =
         client.removal.lateWritePeriod > 0 || (await client.entities.readAfterWrites(kind, id));
       if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove });

@@ -2,10 +2,13 @@ import type { EntityPayload } from '../../client/connection/config-entity';
 import { HubRejected } from '../../client/connection/errors';
 import { unquotedTextMessage, unquotedTexts } from '../../kinds/unquoted-text';
 
-/** `expected str at 'triggers[0].to'`: the hub wants a string there. */
+/** The hub's message that it expects a string: `expected str at 'triggers[0].to'`. */
 const STRING_EXPECTED = /expected (?:str|a string|string)\b.*?(?:at|@) '?([^'\s]+)/i;
 
-/** The commonest mistake: YAML reads an unquoted `to: on` as a boolean, and the hub wants a string. */
+/**
+ * Adds a hint to an error about a missing string. The most frequent mistake is an unquoted `to: on`, which
+ * YAML reads as a boolean.
+ */
 export function withHint(error: HubRejected, payload: EntityPayload): HubRejected {
   const path = STRING_EXPECTED.exec(error.message)?.[1];
   const key = path?.match(/[A-Za-z_]\w*(?=\W*$)/)?.[0];

@@ -14,7 +14,7 @@ import type { EntityContexts } from './entity-contexts';
 import { formerIds } from './ownership';
 import { unmark } from './ownership-label';
 
-/** Ends what a resource has in a hub: its objects are removed, or stay in the hub's own file. */
+/** Ends the management of a resource's objects in a hub: they are removed, or stay in the hub's own file. */
 export class Removals<R extends Child, S extends ConfigEntitySpec> {
   constructor(
     private readonly entityType: EntityType<R, S>,
@@ -29,7 +29,8 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
     const known = await this.claims.known(resource, client);
     const id = recordedId(this.entityType, known);
     const ids = this.idsToRemove(known);
-    // The ConfigMap tells of it no more long before the hub is without it.
+    // The claim in the ConfigMap ends long before the hub has removed the object, so status records the id
+    // first.
     const status = this.claims.unrecorded(resource, client);
     if (status) return waiting(reason, `The ${type} ${id} is about to be removed.`, 0, { status });
     if (ids.length > 0 && !this.ensureRemoved(resource, client, ids))
@@ -47,26 +48,27 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
     return [];
   }
 
-  /** An object of the resource is in the cluster, or was at the beginning of its removal. */
+  /** Reports whether an object of the resource is in the cluster, or was when its removal began. */
   async isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
     const { cache, places } = this.contexts.of(client, resource);
     await places.load();
     const ids = [recordedId(this.entityType, resource), ...formerIds(resource)];
     const isInCluster = ids.some((id) => id && !places.whereIs(this.entityType.type, id).isOnVolume);
-    // A removal takes it out of there long before the hub is without it.
+    // A removal takes the object out of the cluster long before the hub has removed it.
     return (cache.get(resource.metadata.uid).isRemovedFromFiles ||= isInCluster);
   }
 
-  /** The objects that a deletion removes, such as `automation porch`; undefined: there are none. */
+  /** The objects that a deletion removes, such as `automation porch`. Undefined if there are none. */
   objectOf(resource: R, client: HubClient | undefined): string | undefined {
     const ids = this.idsToRemove(client ? this.claims.with(resource, client) : resource);
     return ids.length === 0 ? undefined : `${this.entityType.type} ${ids.join(', ')}`;
   }
 
   /**
-   * Brings an object that its resource leaves into the hub's own file. False: not done yet.
+   * Moves an object that its resource leaves into the hub's own file.
    *
-   * @throws the error that it ended with
+   * @returns false while this is not done
+   * @throws the error with which it ended
    */
   async ensureSettled(resource: R, client: HubClient, id: string): Promise<boolean> {
     const { clock } = this.services;
@@ -82,10 +84,10 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
-   * Removes the objects with these ids from the hub, unless they belong to another resource by then. False: not done
-   * yet.
+   * Removes the objects with these ids from the hub, unless they belong to another resource by then.
    *
-   * @throws the error that the removal ended with, such as HubUnreachable
+   * @returns false while this is not done
+   * @throws the error with which the removal ended, such as HubUnreachable
    */
   ensureRemoved(resource: R, client: HubClient, ids: readonly string[]): boolean {
     const { clock } = this.services;
@@ -103,14 +105,17 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
     return ensureRemoved(cache.get(resource.metadata.uid), { kind: type, ids }, removal);
   }
 
-  /** The ids of the objects that go with the resource. */
+  /** The ids of the objects that are removed with the resource. */
   private idsToRemove(resource: R): readonly string[] {
     const id = recordedId(this.entityType, resource);
     const isDeleted = id !== undefined && shouldDelete(resource);
     return [...(isDeleted ? [id] : []), ...formerIds(resource)];
   }
 
-  /** Another resource owns this object, or this one owns it again since its id was changed back. */
+  /**
+   * Reports whether another resource owns this object, or this resource owns it again since its id was
+   * changed back.
+   */
   private isOwned(id: string, resource: R, client: HubClient): boolean {
     const { kind, metadata } = resource;
     const current = this.services.cache.get<R>(kind, metadata.namespace, metadata.name);

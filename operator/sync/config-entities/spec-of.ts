@@ -2,15 +2,15 @@ import type { EntityPayload } from '../../client/connection/config-entity';
 import { isObject } from '../../base/is-object';
 import { defined } from './payload';
 
-// The inverses of the payloads: the spec that describes a definition from the hub's file. A value in a form that no field takes
-// stays as it is, so that the validation of the spec names it.
+// The inverse of the payload functions: they return the spec for a definition from the hub's file. A value in
+// a form that no field has is kept unchanged, so that the validation of the spec reports it.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Traces that the hub keeps unless told otherwise. */
+/** The number of traces that the hub keeps by default. */
 const DEFAULT_TRACES = 5;
 
-/** The spec of an automation of the hub's file, without `hubRef` and id. */
+/** The spec for an automation in the hub's file, without `hubRef` and id. */
 export function automationSpecOf(stored: EntityPayload): Fields {
   const { trigger, condition, action, ...rest } = stored;
   const { triggers = trigger, conditions = condition, actions = action } = rest as Fields;
@@ -25,7 +25,7 @@ export function automationSpecOf(stored: EntityPayload): Fields {
   });
 }
 
-/** The spec of a script of the hub's file. Without an alias the hub shows its id. */
+/** The spec for a script in the hub's file. If there is no alias, the hub shows the id. */
 export function scriptSpecOf(stored: EntityPayload, id: string): Fields {
   const { icon, fields, sequence, alias = id } = stored;
   return defined({
@@ -36,7 +36,7 @@ export function scriptSpecOf(stored: EntityPayload, id: string): Fields {
   });
 }
 
-/** The spec of a scene of the hub's file. */
+/** The spec for a scene in the hub's file. */
 export function sceneSpecOf({ name, icon, entities }: EntityPayload): Fields {
   return defined({
     name,
@@ -50,19 +50,22 @@ function sceneEntity(entityId: string, value: unknown): Fields {
   return defined({ entity_id: entityId, state: stateOf(state), attributes: notEmpty(attributes) });
 }
 
-/** In the file on and off may stand without quotes. */
+/** In the hub's file on and off may be written without quotes. */
 const stateOf = (state: unknown): unknown => (typeof state === 'boolean' ? (state ? 'on' : 'off') : state);
 
-/** With a blueprint, an empty value overrides that of the blueprint: it is kept. */
+/**
+ * Reports whether a blueprint is used. Then empty values are kept, since they override those of the
+ * blueprint.
+ */
 const usesBlueprint = (stored: Fields): boolean => stored['use_blueprint'] !== undefined;
 
 function runSpecOf(stored: Fields): Fields {
   const { alias, description, mode, max, max_exceeded: maxExceeded, variables, trace } = stored;
   const blueprint = stored['use_blueprint'];
-  // An empty one is the default of the hub, which overrides that of a blueprint.
+  // An empty `trace` means the default of the hub, which overrides the blueprint's value.
   const preset = usesBlueprint(stored) ? DEFAULT_TRACES : undefined;
   const storedTraces = isObject(trace) ? (trace['stored_traces'] ?? preset) : undefined;
-  // Without one of these modes, `max` means nothing to the hub.
+  // The hub ignores `max` in any other mode.
   const counts = mode === 'queued' || mode === 'parallel' || (mode === undefined && blueprint !== undefined);
   return defined({
     alias,
@@ -78,14 +81,14 @@ function runSpecOf(stored: Fields): Fields {
   });
 }
 
-/** A list, of which the hub takes one item without brackets as well, and null for none. */
+/** A list, for which the hub also accepts a single item without brackets, and null for none. */
 function listOf(value: unknown, isOptional: boolean): unknown {
   if (Array.isArray(value)) return value;
   if (value === undefined && isOptional) return undefined;
   return value === undefined || value === null ? [] : [value];
 }
 
-/** @param isKept whether an empty map or list says something */
+/** @param isKept true if an empty map or list has a meaning */
 function notEmpty(value: unknown, isKept = false): unknown {
   const isEmpty = Array.isArray(value)
     ? value.length === 0

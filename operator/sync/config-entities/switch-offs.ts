@@ -1,6 +1,9 @@
 import { MIN_WRITE_INTERVAL, RESYNC } from '../../base/limits';
 
-/** How often in a row an automation was switched off again that is to be off, and when it last was (monotonic clock). */
+/**
+ * The number of successive corrections that switched off an automation, and the monotonic time of the last
+ * one.
+ */
 export interface SwitchOffs {
   readonly count: number;
   readonly at: number;
@@ -10,7 +13,10 @@ interface Counted {
   switchOffs?: SwitchOffs;
 }
 
-/** Corrections count together within this time (milliseconds): later, a person may just make the same change again. */
+/**
+ * Milliseconds within which corrections are counted together. After a longer time, a user may have made the
+ * same change again.
+ */
 const WINDOW = 3_600_000;
 
 export function countSwitchOff(counted: Counted, now: number): void {
@@ -18,8 +24,8 @@ export function countSwitchOff(counted: Counted, now: number): void {
 }
 
 /**
- * Milliseconds until it may be switched off again. Something in the hub may switch it on each time, and the two would take
- * turns for ever: the pauses double.
+ * Milliseconds until an automation may be switched off again. If something in the hub switches it on each
+ * time, the two would alternate forever, so the pauses double.
  */
 export function switchOffPause(counted: Counted, now: number): number {
   const count = countOf(counted, now);

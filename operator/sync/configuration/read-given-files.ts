@@ -28,7 +28,11 @@ const ownership = new ObjectOwnership(API_GROUP);
 
 const isOfOperator = (object: ClusterObject): boolean => ownership.ownerIn(object) !== undefined;
 
-/** Reads a ConfigMap from the API server, since the cache has only its metadata. Undefined: there is none. */
+/**
+ * Reads a ConfigMap from the API server, since the cache has only its metadata.
+ *
+ * @returns undefined when it does not exist
+ */
 export function readConfigMap(
   services: Pick<Services, 'applier' | 'cache'>,
   namespace: string,

@@ -18,7 +18,8 @@ export async function whileRunning(
   resource: CustomResource,
   reconcile: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { epoch } = presence; // read before the first request, since the hub may be another process as soon as it has answered
+  // Read before the first request, since the hub may be another process as soon as it has answered.
+  const { epoch } = presence;
   if (!(await presence.isRunning())) throw new HubNotRunning();
   try {
     const outcome = await reconcile();

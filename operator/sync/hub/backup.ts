@@ -144,7 +144,8 @@ async function afterOpenAttempt(
   if (isBusy(info)) return reported || applied(spec.backup!);
   const failure = await backupFailure(connection, info, began);
   const { lastTime, lastResult } = hub.status?.backup ?? {};
-  const isReported = lastTime === timestamp(began) && lastResult === 'Failed'; // the former condition is about this attempt
+  // The former condition is about this attempt.
+  const isReported = lastTime === timestamp(began) && lastResult === 'Failed';
   if (failure === undefined && reported && isReported) return reported;
   return lastFailed(began, failure && redactor(secrets)(failure));
 }

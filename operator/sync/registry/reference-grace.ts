@@ -4,12 +4,13 @@ import type { ReconcileContext } from '../../runtime/sync-module';
 import type { CachedEntry } from './entry-contexts';
 import type { Unresolved } from './locate-entry';
 
-/** A missing entry is reported after this time (milliseconds) in which no other missing entry has appeared. */
+/** Milliseconds until a missing entry is reported, counted from the last change of the missing entries. */
 const REFERENCE_GRACE = 2_000;
 
 /**
- * The outcome of a resource whose references are missing. Floors, labels and areas are often applied together with what refers to them: a
- * reference that is about to appear is not reported, which would be a write of status for each thing that appears.
+ * The outcome of a resource whose references are missing. Floors, labels and areas are often applied together
+ * with the resources that refer to them. A reference that appears soon is not reported, since every
+ * appearance would cause another write of status.
  */
 export function whileMissing(
   { outcome, missing }: Unresolved,

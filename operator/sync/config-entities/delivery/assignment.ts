@@ -1,25 +1,30 @@
 import { MOST_DELIVERIES } from '../../../kinds/object-names';
 
 /**
- * Bytes of the definitions in one ConfigMap that new ones are added up to, and the most that it holds: a definition that grows
- * stays where it is, and beside each one that changes its former one has to find room.
+ * Limits for the bytes of the definitions in one ConfigMap. New definitions are added up to the first limit.
+ * The second is the maximum, which leaves room for definitions that grow, and for the former version of each
+ * changed definition.
  */
 export const USUAL_SIZE = 400 * 1_024;
 export const LARGEST_SIZE = 900 * 1_024;
 
-/** Bytes of data in one ConfigMap at most: the API server takes 1 MiB, with the keys and the operator's own script. */
+/**
+ * Limit for the bytes of all data in one ConfigMap. The API server accepts 1 MiB including the keys and the
+ * operator's own script.
+ */
 export const LARGEST_DATA = 1_000 * 1_024;
 
-/** Bytes of the definitions of all ConfigMaps of a hub at most. */
+/** Limit for the bytes of the definitions in all ConfigMaps of a hub. */
 export const LARGEST_TOTAL = MOST_DELIVERIES * LARGEST_SIZE;
 
 /**
- * The ConfigMap of a definition: that in which it is, while there is room; otherwise the first with room. So one change rewrites one
- * ConfigMap, also after a restart of the operator. Undefined: no ConfigMap has room.
+ * Chooses the ConfigMap of a definition: its present one if that has room, otherwise the first with room. A
+ * change then rewrites only one ConfigMap, also after a restart of the operator.
  *
- * @param bytes of the definition
- * @param current the ConfigMap in which it is; undefined: none
+ * @param bytes size of the definition
+ * @param current the ConfigMap that has the definition, if any
  * @param sizes bytes of the other definitions in each ConfigMap
+ * @returns undefined when no ConfigMap has room
  */
 export function assign(
   bytes: number,

@@ -5,8 +5,9 @@ import type { HubClient } from '../../../client/hub-client';
 import { expanded } from '../blueprint';
 
 /**
- * Has the hub validate a definition before it gets into a file, as its API does with one that is written: an item that the hub
- * disables would take the former one with it. Of scenes the hub validates nothing by itself.
+ * Makes the hub validate a definition before it is written into a file, as the hub's API does before a write.
+ * Otherwise a definition that the hub disables as invalid would replace the working one. For scenes, the hub
+ * has no validation.
  *
  * @throws HubRejected with the hub's validation error
  */
@@ -16,7 +17,7 @@ export async function checkDefinition(
   payload: EntityPayload,
 ): Promise<void> {
   if (kind === 'scene') return;
-  // A definition that does not load all the same is taken out again.
+  // If the hub does not load a definition although it is valid, the definition is removed again.
   const error = await validationError(client.connection, kind, await whole(client, kind, payload));
   if (error !== undefined) throw new HubRejected('400', `Message malformed: ${error}`);
 }

@@ -8,9 +8,9 @@ import { recordedId } from '../../objects/ownership';
 import { LARGEST_TOTAL } from './assignment';
 import type { Places } from '../places';
 
-/** How the objects of a hub are delivered, for its Hub. */
+/** The delivery of a hub's objects, for its Hub. */
 interface DeliveryState {
-  /** `status.delivery`; null: all by the hub's API. */
+  /** Value of `status.delivery`. Null if all objects are delivered by the hub's API. */
   readonly status: {
     readonly files: number;
     readonly api: number;
@@ -20,17 +20,23 @@ interface DeliveryState {
   } | null;
   /** A sentence for the message of `Ready`. */
   readonly notice?: string;
-  /** Milliseconds until the next reconcile, when sooner than the resync. */
+  /** Milliseconds until the next reconcile, if that is sooner than the resync. */
   readonly after?: number;
 }
 
-/** A hub's ConfigMaps are said to be nearly full above this share. */
+/** Share of the limit above which the ConfigMaps are reported as nearly full. */
 const NEARLY_FULL = 0.8;
 
-/** Milliseconds between two checks whether the empty ConfigMaps are gone: the last definition may still be on its way out. */
+/**
+ * Milliseconds between two checks whether the empty ConfigMaps are gone. A ConfigMap stays until the removal
+ * of its last definition has ended.
+ */
 const CLEAN_UP_POLL = 3_000;
 
-/** Counts the objects by their delivery, and keeps the ConfigMaps as they are to be (rules.md, "Delivery"). */
+/**
+ * Counts the objects by their delivery, and restores or deletes the ConfigMaps if needed (rules.md,
+ * "Delivery").
+ */
 export class DeliveryReport {
   private readonly cleaning = new WeakSet<Places>();
 
@@ -73,7 +79,10 @@ export class DeliveryReport {
     return { files: delivered, api: others };
   }
 
-  /** In the background: it waits for the hub to read its files again. */
+  /**
+   * Removes empty ConfigMaps. This is done in the background, since it waits until the hub has read its files
+   * again.
+   */
   private cleanUp(hub: Hub, client: HubClient, places: Places): void {
     if (this.cleaning.has(places)) return;
     this.cleaning.add(places);

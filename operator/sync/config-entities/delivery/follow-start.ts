@@ -4,7 +4,8 @@ import type { EntityWork } from '../entity-type';
 import type { MountedFiles } from './mounted-files';
 
 /**
- * Records in which start of the hub a delivered payload is not loaded: with `autoReload: false`, the next start counts as the reload.
+ * Records in which start of the hub a delivered payload is not loaded. With `autoReload: false`, the next
+ * start counts as the reload.
  *
  * @param isWritten whether the files have the payload
  */

@@ -2,30 +2,38 @@ import { isObject } from '../../../base/is-object';
 import type { EntityPayload } from '../../../client/connection/config-entity';
 import { LARGEST_DATA } from './assignment';
 
-/** What a delivered definition replaced. */
+/** The definition that a delivered one replaced. */
 export interface Former {
-  /** Null: the hub had nothing with its id. */
+  /** Null if the hub had no definition with this id. */
   readonly definition: EntityPayload | null;
-  /** `status.appliedHash` of the resource at that time, or empty: with another one, the hub has used a newer definition since. */
+  /**
+   * Value of `status.appliedHash` of the resource at that time, or empty. If the present value differs, the
+   * hub has used a newer definition since.
+   */
   readonly accepted: string;
 }
 
 /**
- * Key of a ConfigMap with what its new definitions replaced. The pod does not mount it: an operator that ends before the hub has loaded
- * a new definition leaves it to the next one.
+ * Key of a ConfigMap with the definitions that its new definitions replaced. The pod does not mount this key.
+ * If the operator ends before the hub has loaded a new definition, the next process can restore the replaced
+ * one.
  */
 export const FORMER_FILE = 'former.json';
 
-/** Key of a ConfigMap with the keys of its new definitions that no status records yet, by the uids of their resources. Not mounted either. */
+/**
+ * Key of a ConfigMap with the claims for its new definitions that no status records yet, by the uids of their
+ * resources. The pod does not mount this key.
+ */
 export const CLAIM_FILE = 'claims.json';
 
 type Entries<T> = readonly (readonly [key: string, value: T])[];
 
 /**
- * The text of former definitions or of claims; undefined: there are none. Those that the API server would not take beside the other data
- * are left out: of these only the process that made them knows.
+ * The text of former definitions or of claims. Entries for which the ConfigMap has no room are left out, and
+ * are then only known to this process.
  *
  * @param size bytes of the other data of the ConfigMap
+ * @returns undefined when there are no entries
  */
 export function formerText(entries: Entries<Former | string>, size: number): string | undefined {
   let room = LARGEST_DATA - size;
@@ -36,7 +44,7 @@ export function formerText(entries: Entries<Former | string>, size: number): str
   return kept.length === 0 ? undefined : JSON.stringify(Object.fromEntries(kept));
 }
 
-/** The former definitions in a text. One that someone has broken has none. */
+/** The former definitions in a text. Empty if a user has broken the text. */
 export const readFormerText = (text?: string): ReadonlyMap<string, Former> => readText(text, isFormer);
 
 /** The claims in a text. */

@@ -13,35 +13,44 @@ import type { Services } from '../../services';
 import { scripts } from '../script';
 import type { MountedConfigMaps } from './mounted-config-maps';
 
-/** Milliseconds that a pod usually takes to get the files, until the first time was measured; the least and the most. */
+/**
+ * Milliseconds that a pod takes to get changed files: the assumption before the first measurement, and the
+ * bounds.
+ */
 const USUAL_REFRESH = 500;
 const REFRESH_BOUNDS = [100, 2_000] as const;
-/** The next wait, as a multiple of one that was enough, and of one that was too short. */
+/** Factors for the next wait, after one that was sufficient and after one that was too short. */
 const SHORTER = 0.95;
 const LONGER = 1.5;
 
-/** Milliseconds in which a hub that has not read the files is not asked to: the first time, and at most. */
+/**
+ * Milliseconds for which a hub that did not read the files is left alone: after the first failure, and at
+ * most.
+ */
 const PAUSES = [10_000, 300_000] as const;
 
-/** The contents of ConfigMaps, by their hashes. */
+/** The hashes of the contents of ConfigMaps, by their indices. */
 type Contents = ReadonlyMap<number, string>;
 type Unread = readonly (readonly [index: number, hash: string])[];
 
-/** The hub has not read the files. */
+/** The hub did not read the files. */
 interface Failure {
-  /** Hash of the configuration that it had accepted. */
+  /** Hash of the configuration that the hub had accepted. */
   readonly accepted: string | undefined;
-  /** The error of a hub that cannot read its files. */
+  /** The error of the hub, if it could not read its files. */
   readonly words: string | undefined;
   readonly pause: number;
   readonly until: number;
 }
 
-/** What a hub has read of its delivered files, and has it read them. Each ConfigMap has a script that shows its content. */
+/**
+ * Observes how far a hub has read its delivered files, and makes the hub read them. Each ConfigMap contains a
+ * marker script that shows its content.
+ */
 export class HubReading {
   private usualRefresh = USUAL_REFRESH;
   private failure: Failure | undefined;
-  /** The number of changes of each ConfigMap after which the hub last read its files. */
+  /** For each ConfigMap, the number of its changes when the hub last read its files. */
   private readonly readAfter = new Map<number, number>();
 
   constructor(
@@ -54,24 +63,24 @@ export class HubReading {
     return this.configMaps.applied;
   }
 
-  /** The hub did not read the files, and is not asked to for a while. */
+  /** True while the hub is left alone, since it did not read the files a short time ago. */
   get isLeftAlone(): boolean {
     const { lastFailure } = this;
     return lastFailure !== undefined && this.services.clock.monotonic() < lastFailure.until;
   }
 
-  /** The content that the hub did not read is about to be replaced. */
+  /** Forgets the failure, since the content that the hub did not read is about to be replaced. */
   forgetFailure(): void {
     this.failure = undefined;
   }
 
-  /** The hub has read all files, with a configuration that it has accepted. */
+  /** Reports whether the hub has read all files, with a configuration that it has accepted. */
   async isRead(client: HubClient): Promise<boolean> {
     for (const [index, hash] of this.applied) if ((await this.shown(client, index)) !== hash) return false;
     return this.runsAccepted(client);
   }
 
-  /** The hub uses a former content of a file, or may. */
+  /** Reports whether the hub may use former content of a file. */
   async mayUseFormer(client: HubClient): Promise<boolean> {
     for (const [index, hash] of this.applied) {
       const shown = await this.shown(client, index);
@@ -83,9 +92,10 @@ export class HubReading {
   }
 
   /**
-   * Has the pod get the files and the hub read them. Scripts are loaded with that; automations and scenes are not.
+   * Makes the pod get the files and the hub read them. This loads scripts, but not automations and scenes.
    *
-   * @param mend gets the words of a hub that cannot read these contents; true: others are written
+   * @param mend receives the error of a hub that cannot read these contents; resolves with true if it has
+   * written others
    * @throws HubFailed
    */
   async untilSeen(
@@ -95,10 +105,10 @@ export class HubReading {
     if (this.applied.size === 0) return;
     const seen = new Map<number, string>();
     let isIncluded = false;
-    // Also a content that is written meanwhile: it has the former changes as well.
+    // A content that is written during the loop counts too, since it includes the former changes.
     const unseen = () =>
       [...this.applied].filter(([index, hash]) => seen.get(index) !== hash || this.isStale(index));
-    // Asked each time: a hub that has started again may have other files than before.
+    // All contents are checked each time, since a hub that has restarted may have other files than before.
     const look = async () => {
       for (const [index] of unseen()) {
         const shown = await this.shown(client, index);
@@ -108,7 +118,7 @@ export class HubReading {
       return unseen().length === 0;
     };
     if (!(await look())) {
-      // A hub without the includes reads nothing, however often it is reloaded.
+      // A hub whose configuration does not include the files never reads them, even after reloads.
       if (!isIncluded && !(await this.runsAccepted(client))) throw this.notRead(unseen());
       let mended: string | undefined;
       for (;;) {
@@ -116,7 +126,8 @@ export class HubReading {
         const problem = await this.refresh(client, look);
         if (!problem) break;
         const { words = '' } = problem;
-        // Words of before are about a former content, and the same words may be: a pod that is slow to get the files still has it.
+        // A former error is about former content. If the same error is repeated, it may be too, since the pod
+        // may be slow to get the new files.
         if (problem === known || words === mended || !(await mend(contents, words)))
           throw this.notRead(unseen(), problem.words ?? (await this.hiddenMarker(client, unseen())));
         mended = words;
@@ -128,7 +139,7 @@ export class HubReading {
   /**
    * Resolves once the hub shows none of these contents.
    *
-   * @param isOver it need not any more
+   * @param isOver reports whether this is no longer needed
    * @throws HubFailed
    */
   async untilGone(client: HubClient, indices: readonly number[], isOver: () => boolean): Promise<void> {
@@ -140,7 +151,12 @@ export class HubReading {
     if (problem) throw this.notRead([...this.applied], problem.words);
   }
 
-  /** Undefined: the hub has read the files. One that did not is left alone for longer and longer, unless its configuration changes. */
+  /**
+   * Reloads the hub's files until `look` reports success. After a failure the hub is left alone for
+   * increasing times, unless its configuration changes.
+   *
+   * @returns the failure, undefined when the hub has read the files
+   */
   private async refresh(
     client: HubClient,
     look: () => Promise<boolean>,
@@ -162,9 +178,10 @@ export class HubReading {
         tooEarly = readAt;
         return undefined;
       }
-      // A large hub reads its files for seconds: the pod may have got them long before they were read again.
+      // A large hub takes seconds to read its files, and the pod may have got them long before that read
+      // began.
       const next = Math.min(SHORTER * readAt, LONGER * tooEarly);
-      // A hub that could not read its files says nothing of its pod.
+      // After a failed read, the measured time says nothing about the pod.
       if (!hadWords) this.usualRefresh = Math.min(Math.max(REFRESH_BOUNDS[0], next), REFRESH_BOUNDS[1]);
       return true;
     });
@@ -178,19 +195,22 @@ export class HubReading {
   }
 
   /**
-   * The ConfigMap was changed since the hub has read its files. One that has got a former content again proves nothing: the pod may have
-   * the content in between.
+   * Reports whether the ConfigMap has changed since the hub last read its files. Equal content is no proof:
+   * if a ConfigMap was changed back, the pod may still have the content in between.
    */
   private isStale(index: number): boolean {
     return this.configMaps.changes.get(index) !== this.readAfter.get(index);
   }
 
-  /** A failure with another configuration counts no more. */
+  /** The last failure. It counts only as long as the hub's configuration is the same. */
   private get lastFailure(): Failure | undefined {
     return this.failure?.accepted === this.acceptedHash ? this.failure : undefined;
   }
 
-  /** Words for a script in the hub's own file that has the id of a marker script: the hub uses that one. */
+  /**
+   * An error about a script in the hub's own file with the id of a marker script: the hub then uses that
+   * script instead of the marker.
+   */
   private async hiddenMarker(client: HubClient, unread: Unread): Promise<string | undefined> {
     for (const [index] of unread) {
       const id = deliveryMarker(index);
@@ -215,8 +235,8 @@ export class HubReading {
   }
 
   /**
-   * Whether the hub has read the configuration that it has accepted. One that is only tried may be taken back, and with it the includes
-   * of the delivered files.
+   * Reports whether the hub has read the configuration that it accepted. A configuration that is only being
+   * tried may be reverted, and with it the includes of the delivered files.
    */
   private async runsAccepted(client: HubClient): Promise<boolean> {
     const hash = this.acceptedHash;
@@ -231,7 +251,7 @@ export class HubReading {
     return accepted?.metadata.annotations?.[operatorAnnotations.contentHash];
   }
 
-  /** The content of a ConfigMap that the hub has read last. */
+  /** The content of a ConfigMap that the hub has read last, as a hash. */
   private async shown(client: HubClient, index: number): Promise<string | undefined> {
     const variables = await scriptVariables(client, deliveryMarker(index));
     return typeof variables?.['content'] === 'string' ? variables['content'] : undefined;

@@ -1,18 +1,26 @@
 import type { ConfigEntityKind, EntityPayload } from '../../../client/connection/config-entity';
 
-// A delivered definition is one line of JSON, in the part of JSON that the hub's YAML loader reads as the same values.
+// Writes a delivered definition as one line of JSON. Only those parts of JSON are used that the hub's YAML
+// loader reads as the same values.
 
-/** Levels of lists and mappings: the hub's loader is recursive, and ends at about 300. */
+/** Limit for nested lists and mappings. The hub's loader is recursive and fails at about 300 levels. */
 const DEEPEST = 100;
-/** Characters of a key in the file, with its quotes and escapes: with more than 1,024 the loader refuses the whole file. */
+/**
+ * Limit for the characters of a key in the file, including quotes and escapes. With more than 1,024 the
+ * loader rejects the whole file.
+ */
 const LONGEST_KEY = 1_000;
 
-/** Characters that the loader refuses, or folds as line breaks, also between quotes. */
+/** Characters that the loader rejects, or treats as line breaks, even inside quotes. */
 const ESCAPED = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
-/** Half of a character, which the loader also refuses as an escape. */
+/** An unpaired surrogate, which the loader rejects even as an escape. */
 const HALF = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Why a definition cannot be delivered in a file, as a sentence; undefined: it can. */
+/**
+ * A sentence about why a definition cannot be delivered in a file.
+ *
+ * @returns undefined when it can
+ */
 export function undeliverable(payload: EntityPayload): string | undefined {
   return problemIn(payload, 1);
 }
@@ -29,7 +37,7 @@ function problemIn(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** The line of one definition: an item of a list, or of scripts an entry of a mapping. */
+/** The line of one definition: an item of a list, or for scripts an entry of a mapping. */
 export function itemText(kind: ConfigEntityKind, id: string, payload: EntityPayload): string {
   return kind === 'script' ? `${quoted(id)}: ${textOf(payload)}` : textOf({ ...payload, id });
 }
@@ -40,7 +48,10 @@ export function fileText(kind: ConfigEntityKind, lines: readonly string[]): stri
   return `${open}\n${lines.join(',\n')}\n${close}\n`;
 }
 
-/** The definitions in a file, by id. A file that someone has broken has none: they are written again. */
+/**
+ * The definitions in a file, by id. Empty if a user has broken the file, since all definitions are written
+ * again then.
+ */
 export function readFileText(kind: ConfigEntityKind, text: string): ReadonlyMap<string, EntityPayload> {
   try {
     const content = JSON.parse(text) as unknown;
@@ -63,7 +74,7 @@ function textOf(value: unknown): string {
   return `{${entries.map(([key, each]) => `${quoted(key)}: ${textOf(each)}`).join(', ')}}`;
 }
 
-/** `1e+21` is a text to the loader, and `1.0e+21` a number. */
+/** Formats a number. The loader reads `1e+21` as text, but `1.0e+21` as a number. */
 function numberText(value: number): string {
   const text = JSON.stringify(value);
   return /^-?\d+e/.test(text) ? text.replace('e', '.0e') : text;

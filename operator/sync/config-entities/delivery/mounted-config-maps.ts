@@ -17,21 +17,22 @@ interface MountedConfigMap extends ClusterObject {
 }
 
 /**
- * Writes the definitions of one hub into the ConfigMaps that its pod mounts, and reads them from there. They are the record of all
- * delivered ones, as `automations.yaml` is of those that the hub's API has written.
+ * Writes the definitions of one hub into the ConfigMaps that its pod mounts, and reads them from there. The
+ * ConfigMaps are the record of all delivered definitions, as `automations.yaml` is for definitions that the
+ * hub's API has written.
  */
 export class MountedConfigMaps {
-  /** The content of each ConfigMap in the cluster, by its hash. */
+  /** Hash of the content of each ConfigMap in the cluster. */
   readonly applied = new Map<number, string>();
-  /** The number of writes that gave a ConfigMap another content. */
+  /** For each ConfigMap, the number of writes that changed its content. */
   readonly changes = new Map<number, number>();
-  /** The version of each ConfigMap that the last write resulted in, and whom it belongs to. */
+  /** For each ConfigMap, its version and owner after the last write. */
   private readonly written = new Map<number, string>();
   private loading: Promise<void> | undefined;
-  /** The volume that the definitions are for; undefined: not known. */
+  /** The volume that the definitions belong to. Undefined if not known. */
   private volume: string | undefined;
   private lastWrite: Promise<unknown> = Promise.resolve();
-  /** The ConfigMaps are empty and about to go: they have no marker scripts. */
+  /** True while the ConfigMaps are empty and about to be deleted, and so have no marker scripts. */
   private isEnding = false;
 
   constructor(
@@ -40,7 +41,7 @@ export class MountedConfigMaps {
     private readonly definitions: MountedDefinitions,
   ) {}
 
-  /** @throws Stopping it was deleted */
+  /** @throws Stopping the Hub was deleted */
   get hub(): Hub {
     const hub = this.services.cache.get<Hub>('Hub', this.at.namespace, this.at.name);
     if (!hub) throw new Stopping('the Hub was deleted meanwhile');
@@ -59,7 +60,7 @@ export class MountedConfigMaps {
     return this.loading;
   }
 
-  /** The definitions of one volume say nothing about another one. */
+  /** Forgets the definitions, which say nothing about another volume. */
   private forget(): void {
     this.definitions.clear();
     this.applied.clear();
@@ -67,21 +68,21 @@ export class MountedConfigMaps {
     this.loading = this.volume = undefined;
   }
 
-  /** Writes all that was changed before. */
+  /** Writes all changes that were made before the call. */
   async flush(hub: Hub): Promise<void> {
-    await this.lastWrite; // of a restoration: one that fails leaves its changes to this one
+    await this.lastWrite; // wait for a restoration: if it fails, its changes are written here
     const { changed } = this.definitions;
     for (const index of [...changed]) await this.apply(hub, index, () => changed.has(index));
   }
 
-  /** Writes ConfigMaps again that someone has changed or deleted, and those whose write has failed. */
+  /** Writes ConfigMaps again that someone has changed or deleted, or whose write has failed. */
   async restore(hub: Hub): Promise<void> {
     await this.load(hub);
     const isOther = (index: number) => this.indices.includes(index) && !this.isAsWritten(hub, index);
     for (const index of this.indices) if (isOther(index)) await this.apply(hub, index, () => isOther(index));
   }
 
-  /** Nothing is to be written, and the ConfigMap is as the last write left it. */
+  /** Reports whether the ConfigMap is unchanged since the last write, and has no pending changes. */
   private isAsWritten(hub: Hub, index: number): boolean {
     const present = deliveryMetadata(this.services, this.at, index);
     const isSame = present && this.written.get(index) === this.versionOf(hub, present);
@@ -92,7 +93,10 @@ export class MountedConfigMaps {
     return [resourceVersion, hub.metadata.uid, keepsVolume(this.services, hub), this.volume].join();
   }
 
-  /** Writes the empty ConfigMaps without the marker scripts, and does the work. Those that are left then get their markers again. */
+  /**
+   * Writes the empty ConfigMaps without the marker scripts, then does the work. ConfigMaps that still exist
+   * after it get their marker scripts again.
+   */
   async withoutMarkers(hub: Hub, work: (indices: readonly number[]) => Promise<void>): Promise<void> {
     const { indices, definitions } = this;
     this.isEnding = true;
@@ -109,13 +113,14 @@ export class MountedConfigMaps {
   remove(hub: Hub, index: number): Promise<void> {
     return this.inTurn(async () => {
       if (!this.definitions.isEmpty) return;
-      this.definitions.changed.delete(index); // before the request: a definition that is put meanwhile has to be written
+      // Deleted before the request, since a definition that is added during the request has to be written.
+      this.definitions.changed.delete(index);
       await this.services.applier.remove(builtin.ConfigMap, hub, objectNames(this.at.name).delivery(index));
       this.applied.delete(index);
     });
   }
 
-  /** The data of those ConfigMaps that have these contents. */
+  /** The data of the ConfigMaps that have these contents. */
   async dataOf(contents: ReadonlyMap<number, string>): Promise<ReadonlyMap<number, DeliveryData>> {
     const found = new Map<number, DeliveryData>();
     for (const [index, hash] of contents) {
@@ -125,14 +130,14 @@ export class MountedConfigMaps {
     return found;
   }
 
-  /** Numbers of the ConfigMaps that the cluster has or may have. */
+  /** Indices of the ConfigMaps that exist in the cluster or may exist. */
   get indices(): readonly number[] {
     return [...new Set([...this.definitions.changed, ...this.applied.keys()])];
   }
 
   /**
-   * Reads from the API server, not from the cache: definitions of a ConfigMap that is not known would be written over, and those that
-   * no resource puts again would be lost.
+   * Reads all ConfigMaps from the API server, since the cache may miss one. The definitions of that ConfigMap
+   * would be overwritten, and lost if no resource adds them again.
    */
   private async readAll(): Promise<void> {
     const { definitions, hub } = this;
@@ -156,7 +161,10 @@ export class MountedConfigMaps {
     return this.services.applier.find(builtin.ConfigMap, namespace, objectNames(name).delivery(index));
   }
 
-  /** Writes a ConfigMap in its turn, if that is still needed then. One whose write fails is still to be written. */
+  /**
+   * Writes a ConfigMap in its turn, if that is still needed then. If the write fails, the ConfigMap stays
+   * marked as changed.
+   */
   private apply(hub: Hub, index: number, isNeeded: () => boolean): Promise<void> {
     return this.inTurn(async () => {
       if (!isNeeded()) return;
@@ -165,7 +173,7 @@ export class MountedConfigMaps {
     });
   }
 
-  /** An older content never replaces a newer one. */
+  /** Runs writes one after another, so that older content never replaces newer content. */
   private inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.lastWrite.then(work);
     this.lastWrite = done.catch(() => undefined);
@@ -205,7 +213,8 @@ export class MountedConfigMaps {
         },
         data,
       },
-      // Kept with the volume. A deletion in the foreground asks no finalizer.
+      // The ConfigMap is kept together with the volume. It must have no owner reference then, since a
+      // foreground deletion does not wait for finalizers.
       { owner: hub, ownerReference: keepsVolume(this.services, hub) ? 'never' : 'at creation' },
     );
     if (this.applied.get(index) !== hash) this.changes.set(index, (this.changes.get(index) ?? 0) + 1);

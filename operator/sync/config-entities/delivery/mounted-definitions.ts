@@ -25,39 +25,42 @@ interface Item {
   readonly payload: EntityPayload;
   readonly text: string;
   readonly bytes: number;
-  /** Number of its ConfigMap. */
+  /** Index of the definition's ConfigMap. */
   readonly index: number;
 }
 
-/** The content of a ConfigMap. */
+/** The data of a ConfigMap. */
 export type DeliveryData = Readonly<Record<string, string>>;
 
 /**
- * The definitions of one hub that are delivered as files, and the ConfigMap of each. A definition stays as it was last put until it is
- * taken out, also without its resource.
+ * The definitions of one hub that are delivered as files, with the ConfigMap of each. A definition stays
+ * until it is taken out, even if its resource is gone.
  */
 export class MountedDefinitions {
-  /** ConfigMaps whose content has to be written, or of which it is not known whether it was. */
+  /** ConfigMaps that have to be written, or whose last write may have failed. */
   readonly changed = new Set<number>();
-  /** Changed ones that a definition moves to, which are written first: it is in both ConfigMaps rather than in neither. */
+  /**
+   * Changed ConfigMaps to which a definition moves. They are written first, so that the definition is
+   * temporarily in both ConfigMaps, never in neither.
+   */
   readonly receiving = new Set<number>();
   private readonly items = new Map<string, Item>();
   /** Bytes of the definitions in each ConfigMap. */
   private readonly bytes: number[] = DELIVERIES.map(() => 0);
-  /** What definitions replaced that the hub was not seen to use yet, by their keys. */
+  /** The replaced definitions, by the keys of new definitions that the hub has not been seen to use yet. */
   private readonly formers = new Map<string, Former>();
   /** Keys of the definitions that no status is known to record yet, by the uids of their resources. */
   private readonly claims = new Map<string, string>();
-  /** The formers and the claims in each ConfigMap as they were last written. They are no content of the hub. */
+  /** The former definitions and claims in each ConfigMap, as last written. They are not read by the hub. */
   private readonly besides = new Map<number, DeliveryData>();
-  /** Texts of definitions with which the hub could not read its files, and its words. */
+  /** Texts of definitions with which the hub could not read its files, and the hub's error. */
   private readonly unreadable = new Map<string, { readonly text: string; readonly words: string }>();
 
   get isEmpty(): boolean {
     return this.items.size === 0;
   }
 
-  /** Forgets all of them: the hub has another volume. */
+  /** Forgets all definitions, since the hub has another volume. */
   clear(): void {
     const { changed, receiving, items, formers, claims, besides: kept, unreadable } = this;
     for (const each of [changed, receiving, items, formers, claims, kept, unreadable]) each.clear();
@@ -74,18 +77,25 @@ export class MountedDefinitions {
     return false;
   }
 
-  /** The id of the definition that is claimed for the resource with this uid; undefined: none. */
+  /**
+   * The id of the definition that the resource with this uid claims.
+   *
+   * @returns undefined when it claims none
+   */
   claimOf(kind: ConfigEntityKind, uid: string): string | undefined {
     const [key, prefix] = [this.claims.get(uid), itemKey(kind, '')];
     return key?.startsWith(prefix) ? key.slice(prefix.length) : undefined;
   }
 
-  /** The next write of the ConfigMap names this resource, whose status does not record the definition. */
+  /**
+   * Adds a claim to the next write of the ConfigMap, for a resource whose status does not record the
+   * definition.
+   */
   claim(kind: ConfigEntityKind, id: string, uid: string): void {
     this.claims.set(uid, itemKey(kind, id));
   }
 
-  /** The next write of the ConfigMap does not name this resource any more. */
+  /** Removes the claim of a resource from the next write of the ConfigMap. */
   unclaim(uid: string): void {
     this.claims.delete(uid);
   }
@@ -96,8 +106,10 @@ export class MountedDefinitions {
   }
 
   /**
-   * The words of the hub about this definition, with which it could not read a file, once: it may be tried again. Undefined: nothing is
-   * known against it.
+   * The error of the hub if it could not read a file because of this definition. It is returned only once, so
+   * that the definition can be tried again.
+   *
+   * @returns undefined when no such error is known
    */
   whyUnreadable(kind: ConfigEntityKind, id: string, payload: EntityPayload): string | undefined {
     const known = this.unreadable.get(itemKey(kind, id));
@@ -105,21 +117,27 @@ export class MountedDefinitions {
     return known?.text === itemText(kind, id, payload) ? known.words : undefined;
   }
 
-  /** Whether there is room for this definition in the place of a former one with its id. */
+  /** Reports whether there is room for this definition, in place of a former one with its id. */
   hasRoom(kind: ConfigEntityKind, id: string, payload: EntityPayload): boolean {
     return this.placed(kind, id, payload) !== undefined;
   }
 
-  /** What a definition replaced that the hub was not seen to use yet; undefined: nothing, or it is used. */
+  /**
+   * The definition that another one replaced.
+   *
+   * @returns undefined when nothing was replaced, or the hub has been seen to use the new definition
+   */
   formerOf(kind: ConfigEntityKind, id: string): Former | undefined {
     return this.formers.get(itemKey(kind, id));
   }
 
   /**
-   * The hub uses the definition: the former one is needed no more, and the next write of the ConfigMap leaves it out.
+   * Records that the hub uses the definition. The replaced one is no longer needed, and the next write of the
+   * ConfigMap omits it.
    *
-   * @param hash of the definition
-   * @returns whether that is to be published: a next process would take the former one for a definition that the hub has used since
+   * @param hash hash of the definition
+   * @returns whether this has to be published, since a later process would otherwise restore the replaced
+   * definition although the hub has used the new one
    */
   confirm(kind: ConfigEntityKind, id: string, hash: string): boolean {
     const key = itemKey(kind, id);
@@ -130,7 +148,11 @@ export class MountedDefinitions {
     return true;
   }
 
-  /** What a definition replaced stays known with this `status.appliedHash`. Whether that is to be published. */
+  /**
+   * Keeps the replaced definition after `status.appliedHash` has changed to this value.
+   *
+   * @returns whether this has to be published
+   */
   keepFormer(kind: ConfigEntityKind, id: string, accepted: string): boolean {
     const key = itemKey(kind, id);
     const [item, former] = [this.items.get(key), this.formers.get(key)];
@@ -141,9 +163,9 @@ export class MountedDefinitions {
   }
 
   /**
-   * The definition is delivered by the next publication.
+   * Adds a definition, which the next publication delivers.
    *
-   * @param former the replaced definition, written together with this one
+   * @param former the replaced definition, written together with the new one
    * @throws HubFailed there is no room
    */
   put(kind: ConfigEntityKind, id: string, payload: EntityPayload, former?: Former): void {
@@ -161,7 +183,7 @@ export class MountedDefinitions {
     this.receiving.add(item.index);
   }
 
-  /** The definition is taken out by the next publication. */
+  /** Takes out a definition with the next publication. */
   take(kind: ConfigEntityKind, id: string): void {
     const key = itemKey(kind, id);
     const before = this.items.get(key);
@@ -175,9 +197,10 @@ export class MountedDefinitions {
   }
 
   /**
-   * The former definitions of those that the hub cannot read take their place again. False: there are none, or they are not known.
+   * Restores the former definitions in place of those that the hub cannot read.
    *
-   * @param words of the hub
+   * @param words error of the hub
+   * @returns false when there are none, or their former definitions are not known
    */
   takeBack(lines: readonly UnreadableLine[], words: string): boolean {
     const named = [...this.items].filter(([, { kind, index, text }]) =>
@@ -195,14 +218,15 @@ export class MountedDefinitions {
     return isTaken;
   }
 
-  /** What a ConfigMap has that was written before. */
+  /** Reads the data of a ConfigMap that was written before. */
   read(index: number, data: DeliveryData | undefined): void {
     const { [FORMER_FILE]: formers, [CLAIM_FILE]: claims } = data ?? {};
     this.besides.set(index, besides(formers, claims));
     for (const [key, former] of readFormerText(formers)) this.formers.set(key, former);
     for (const kind of CONFIG_ENTITY_KINDS) {
       for (const [id, payload] of readFileText(kind, data?.[deliveredFile(kind)] ?? '')) {
-        // A crash while a definition moved may have left it in two: the second one is written without it.
+        // After a crash during a move, a definition may be in two ConfigMaps. The second one is written
+        // without it.
         if ((kind === 'script' && id === deliveryMarker(index)) || this.items.has(itemKey(kind, id)))
           continue;
         this.setItem(itemOf(kind, id, payload, index));
@@ -211,7 +235,11 @@ export class MountedDefinitions {
     for (const [uid, key] of readClaimText(claims)) if (this.items.has(key)) this.claims.set(uid, key);
   }
 
-  /** The next {@link content} of the ConfigMap has the present formers and claims. Claims have room first: without one, a new definition may belong to no resource. */
+  /**
+   * Updates the former definitions and claims that the next {@link content} of the ConfigMap contains. Claims
+   * have precedence if there is not enough room, since without its claim a new definition may belong to no
+   * resource.
+   */
   renewBesides(index: number): void {
     const isHere = (key: string) => this.items.get(key)?.index === index;
     const size = this.bytes[index]!;
@@ -226,7 +254,10 @@ export class MountedDefinitions {
     this.besides.set(index, besides(formers, claims));
   }
 
-  /** In the order of the ids: equal contents are equal files, also after a restart of the operator. */
+  /**
+   * The data of a ConfigMap. Definitions are sorted by id, so that equal contents have equal files, also
+   * after a restart of the operator.
+   */
   content(index: number, isMarked = true): { readonly data: DeliveryData; readonly hash: string } {
     const mine = [...this.items.values()]
       .filter((item) => item.index === index)
@@ -269,7 +300,7 @@ const besides = (formers: string | undefined, claims: string | undefined): Deliv
   ...(claims !== undefined && { [CLAIM_FILE]: claims }),
 });
 
-/** Also the key of what a definition replaced, in its ConfigMap. */
+/** The key of a definition, also for the definition that it replaced. */
 const itemKey = (kind: ConfigEntityKind, id: string): string => `${kind} ${id}`;
 
 function itemOf(kind: ConfigEntityKind, id: string, payload: EntityPayload, index: number): Item {

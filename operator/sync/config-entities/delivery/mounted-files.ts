@@ -17,11 +17,17 @@ interface DeliverySize {
   readonly largestBytes: number;
 }
 
-/** Milliseconds without a further change after which changes are published, and the most that they wait in a burst. */
+/**
+ * Milliseconds without another change after which changes are published. During a burst of changes they are
+ * published after the longest wait.
+ */
 const QUIET_PERIOD = 200;
 const LONGEST_WAIT = 8_000;
 
-/** Brings the delivered definitions of one hub into the ConfigMaps that its pod mounts, and has the hub read them. */
+/**
+ * Writes the delivered definitions of one hub into the ConfigMaps that its pod mounts, and makes the hub read
+ * them.
+ */
 export class MountedFiles {
   readonly definitions = new MountedDefinitions();
   private readonly configMaps: MountedConfigMaps;
@@ -29,7 +35,10 @@ export class MountedFiles {
   private next: Promise<void> | undefined;
   private running: Promise<void> | undefined;
 
-  /** @param isExpecting whether more changes will come soon: one publication is enough for a burst */
+  /**
+   * @param isExpecting reports whether more changes are expected soon, so that a burst needs only one
+   * publication
+   */
   constructor(
     private readonly services: Pick<Services, 'applier' | 'cache' | 'cluster' | 'clock'>,
     at: { readonly namespace: string; readonly name: string },
@@ -44,17 +53,20 @@ export class MountedFiles {
     return this.configMaps.load();
   }
 
-  /** The cluster has ConfigMaps of this hub. */
+  /** True if the cluster has ConfigMaps of this hub. */
   get exists(): boolean {
     return this.configMaps.applied.size > 0;
   }
 
-  /** The cluster may not have the latest changes yet: they are not published, or a write has failed. */
+  /**
+   * True if the cluster may not have the latest changes yet, since they are not published or a write has
+   * failed.
+   */
   get isBehind(): boolean {
     return this.definitions.changed.size > 0;
   }
 
-  /** The hub did not read the files, and is not asked to for a while. */
+  /** True while the hub is left alone, since it did not read the files a short time ago. */
   get isLeftAlone(): boolean {
     return this.reading.isLeftAlone;
   }
@@ -68,22 +80,26 @@ export class MountedFiles {
     };
   }
 
-  /** The hub has read all files, with a configuration that it has accepted. */
+  /** Reports whether the hub has read all files, with a configuration that it has accepted. */
   isRead(client: HubClient): Promise<boolean> {
     return this.reading.isRead(client);
   }
 
   /**
-   * Resolves once the hub has read all that was changed before. Changes of a burst are published together.
+   * Resolves once the hub has read all changes that were made before the call. Changes of a burst are
+   * published together.
    *
-   * @throws HubFailed the hub does not read the files; it has them when it does
+   * @throws HubFailed the hub does not read the files; they are in the cluster nevertheless
    */
   publish(client: HubClient): Promise<void> {
     this.next ??= this.publishNext(client);
     return this.next;
   }
 
-  /** Like {@link publish}. A hub that uses no former content, since it does not include the files, runs none of the taken ones. */
+  /**
+   * Like {@link publish}, for definitions that were taken out. It also succeeds if the hub does not include
+   * the files, since it runs none of their definitions then.
+   */
   async publishTaken(client: HubClient): Promise<void> {
     try {
       await this.publish(client);
@@ -97,12 +113,18 @@ export class MountedFiles {
     while (this.isBusy) await (this.next ?? this.running)?.catch(() => undefined);
   }
 
-  /** Writes ConfigMaps again that someone has changed or deleted, also while the hub is waited for, and those whose write has failed. */
+  /**
+   * Writes ConfigMaps again that someone has changed or deleted, or whose write has failed. This is done even
+   * while a publication waits for the hub.
+   */
   restore(hub: Hub): Promise<void> {
     return this.configMaps.restore(hub);
   }
 
-  /** Deletes the ConfigMaps when nothing is delivered any more, and what they have left in the hub. Meanwhile nothing is published. */
+  /**
+   * Deletes the ConfigMaps when nothing is delivered any more, and their traces in the hub. Nothing is
+   * published during this.
+   */
   async removeAll(hub: Hub, client: HubClient): Promise<void> {
     await this.load();
     const isNeeded = this.definitions.isEmpty && this.configMaps.indices.length > 0;
@@ -110,15 +132,16 @@ export class MountedFiles {
   }
 
   /**
-   * The hub has to read files without the marker scripts before the ConfigMaps go: these are all that a next process of the operator
-   * knows of the markers, whose entities would stay in the hub's registry otherwise.
+   * Removes the empty ConfigMaps. Before that, the hub has to read files without the marker scripts.
+   * Otherwise the entities of these scripts would stay in the hub's registry, since a later process of the
+   * operator knows the scripts only from the ConfigMaps.
    */
   private removeEmpty(hub: Hub, client: HubClient): Promise<void> {
     const { configMaps, definitions } = this;
     return configMaps.withoutMarkers(hub, async (indices) => {
       await this.reading.untilGone(client, indices, () => !definitions.isEmpty);
       for (const index of indices) {
-        if (!definitions.isEmpty) return; // they are needed again
+        if (!definitions.isEmpty) return; // the ConfigMaps are needed again
         await client.entities.removeRegistration('script', deliveryMarker(index));
       }
       for (const index of indices) await configMaps.remove(hub, index);
@@ -161,10 +184,11 @@ export class MountedFiles {
   }
 
   /**
-   * The hub names definitions where it cannot read a file. Their former ones take their place again: one definition would keep all others
-   * out, and the hub from starting. False: none is named, or its former one is not known.
+   * Restores the former versions of the definitions that the hub names in an error about an unreadable file.
+   * A single such definition would exclude all others, and prevent the hub from starting.
    *
-   * @param contents those that the words are about: in another one, the line has another definition
+   * @param contents the contents that the error is about; in other contents, the line has another definition
+   * @returns false when no definition is named, or its former version is not known
    */
   private async takeBackUnreadable(
     hub: Hub,

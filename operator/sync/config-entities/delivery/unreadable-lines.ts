@@ -1,20 +1,20 @@
 import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../../client/connection/config-entity';
 import { deliveredDirectory, deliveredFile } from '../../hub-pod/delivery';
 
-/** A line of a delivered file that the hub's YAML loader has named. */
+/** A line of a delivered file that the hub's YAML loader has named in an error. */
 export interface UnreadableLine {
   readonly kind: ConfigEntityKind;
-  /** Number of the ConfigMap. */
+  /** Index of the ConfigMap. */
   readonly index: number;
-  /** Without the comma at its end; undefined: the file has no such line. */
+  /** The line without the comma at its end. Undefined if the file has no such line. */
   readonly text: string | undefined;
 }
 
 /**
- * The lines at which the hub's YAML loader has ended, in its words: `in "…/automations/0/automations.yaml", line 3, column 9`, or
- * `position 50` of a character that it refuses.
+ * The lines at which the hub's YAML loader has failed, from its error: `in
+ * "…/automations/0/automations.yaml", line 3, column 9`, or `position 50` for a character that it rejects.
  *
- * @param fileOf the text of a delivered file; undefined: there is none
+ * @param fileOf returns the text of a delivered file, undefined if there is none
  */
 export function unreadableLines(
   words: string,
@@ -32,6 +32,9 @@ export function unreadableLines(
   });
 }
 
-/** Number of the line, from 0, that has a character. The loader counts one beyond 16 bits as one. */
+/**
+ * Number of the line, from 0, that has a character. Positions are code points, since the loader counts a
+ * character beyond 16 bits as one.
+ */
 const lineAt = (file: string, position: number): number =>
   [...file].slice(0, position).filter((each) => each === '\n').length;

@@ -4,8 +4,9 @@ import { readLog } from '../../../client/setup/log-records';
 import { deliveredFile } from '../../hub-pod/delivery';
 
 /**
- * Why the hub does not load a delivered definition, in the words of its log where it names it. Of a scene it often names the file and
- * the line alone: then all that it says of the file, since another definition may be the cause of each.
+ * The reason why the hub does not load a delivered definition, from its log. For a scene, the log often names
+ * only the file and the line. Then all messages about the file are returned, since each may be about another
+ * definition.
  */
 export async function whyNotLoaded(
   client: Pick<HubClient, 'connection' | 'rest'>,

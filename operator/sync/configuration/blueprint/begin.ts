@@ -22,13 +22,16 @@ export interface Work extends ObjectReconcile<HubBlueprint> {
   readonly hub: BlueprintContext;
   readonly cached: CachedBlueprint;
   readonly given: GivenText & { readonly type: 'text' };
-  /** The text has `source_url` itself. */
+  /** True if the text contains `source_url`. */
   readonly hasSource: boolean;
-  /** Hash of the text and its source. */
+  /** Hash of the text and of `spec.sourceUrl`. */
   readonly hash: string;
 }
 
-/** The inputs, or the mistake of a spec that the hub need not be asked for. */
+/**
+ * Collects the inputs of a reconcile, or returns the outcome for an invalid spec or text, or a missing
+ * prerequisite.
+ */
 export async function beginWork(
   services: Pick<Services, 'applier' | 'cache' | 'texts'>,
   hub: BlueprintContext,

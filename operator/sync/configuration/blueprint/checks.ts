@@ -6,20 +6,26 @@ import { CHECK_FOLDER } from '../../../kinds/blueprint-path';
 
 const CHECK = new RegExp(`^${CHECK_FOLDER}/[0-9a-f]{64}[.]yaml$`);
 
-/** Copies of this process that are remembered: a list of the hub that was read meanwhile may still have them. */
+/**
+ * Maximum number of paths that are remembered, since a list of the hub that was read earlier may still
+ * contain removed copies.
+ */
 const MOST_OWN = 1_000;
 
-/** Copies of texts in the hub, by which it says how it reads a text before that replaces another. */
+/**
+ * Saves texts in the hub as temporary copies. They show how the hub reads a text, before it replaces another
+ * one.
+ */
 export class Checks {
-  /** The copies of this process, unless the removal of one has failed. */
+  /** Paths of the copies that this process made, except those whose removal failed. */
   private readonly own = new Set<string>();
 
   constructor(private readonly client: Pick<HubClient, 'blueprints'>) {}
 
   /**
-   * Runs `work` with the path of a copy, and removes it.
+   * Runs `work` with the path of a temporary copy, then removes the copy.
    *
-   * @throws HubRejected with the hub's words on the text
+   * @throws HubRejected with the hub's message about the text
    */
   async withCopy<T>(
     text: {
@@ -35,13 +41,13 @@ export class Checks {
     try {
       await blueprints.save({ ...text, path }, true);
     } catch (error) {
-      this.own.delete(path); // the hub may have written it
+      this.own.delete(path); // the hub may have saved the copy, so it is cleaned up later
       throw error;
     }
     return await work(path).finally(() => this.remove(text.domain, path));
   }
 
-  /** Removes copies that a process left which was killed. Paths of another form are a person's. */
+  /** Removes copies that remain from a killed process. Blueprints under other paths are not touched. */
   async clean(domain: BlueprintDomain, paths: Iterable<string>): Promise<void> {
     for (const path of paths) {
       if (!CHECK.test(path) || this.own.has(path)) continue;

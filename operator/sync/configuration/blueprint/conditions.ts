@@ -6,15 +6,18 @@ import { condition, type Outcome, ready, stalled, type Waiting, waiting } from '
 import type { CachedBlueprint, Trial } from './contexts';
 import type { Seen } from './observe';
 
-/** Names in a message, and users in status. */
+/** Maximum number of names in a message, and of automations and scripts in status. */
 const MOST_NAMES = 5;
 const MOST_BROKEN = 10;
-/** Characters of the hub's words on one user. */
+/** Maximum number of characters of the hub's message about one automation or script. */
 const LONGEST_PROBLEM = 300;
 
 export const namesOf = (entityIds: readonly string[]): string => fewNames(entityIds, MOST_NAMES);
 
-/** The message stays the same until the hub has the blueprint. */
+/**
+ * The outcome until the hub has the blueprint. The message does not change, so that status is written only
+ * once.
+ */
 export const inProgress = (details: Pick<Waiting, 'status' | 'events'>, after = 0): Waiting =>
   waiting('BlueprintLoaded', 'The blueprint is being written to the hub.', after, details);
 
@@ -36,7 +39,12 @@ export function dryRun(path: string, seen: Seen['type']): Outcome {
   }
 }
 
-/** The text is not written: what runs with the former one stays. Undefined: it breaks nothing. */
+/**
+ * The outcome if automations or scripts that use the blueprint would be invalid with the text. The text is
+ * then not written, so they continue to run with the former one.
+ *
+ * @returns undefined when none would be invalid
+ */
 export function breaksUsers(broken: Trial['broken']): Outcome | undefined {
   if (broken.length === 0) return undefined;
   return stalled(
@@ -56,14 +64,17 @@ const wordsOf = (broken: Trial['broken']): string => {
 };
 
 interface Loaded {
-  /** Undefined: the hub does not tell. */
+  /**
+   * Entity ids of the automations and scripts that use the blueprint. Undefined if the hub does not report
+   * them.
+   */
   readonly users: readonly string[] | undefined;
   readonly disabled: Trial['broken'];
   readonly failed: CachedBlueprint['failed'];
   readonly status: Readonly<Record<string, unknown>>;
 }
 
-/** The hub has the blueprint as specified. */
+/** The outcome when the hub has the specified blueprint. */
 export function loaded(
   { domain, path }: HubBlueprintSpec,
   { users, disabled, failed, status }: Loaded,

@@ -12,37 +12,43 @@ import type { Paced } from '../../objects/write-pacing';
 import type { Services } from '../../services';
 import { Checks } from './checks';
 
-/** What a trial of a text in the hub has shown. */
+/** The result of a trial of a text in the hub. */
 export interface Trial {
-  /** The text, the blueprint in the hub and its users: of others it says nothing. */
+  /**
+   * Identifies the text, the blueprint in the hub and the definitions that use it. The result is only valid
+   * for these.
+   */
   readonly key: string;
   readonly isEqual: boolean;
-  /** The users that the text would break, and why. */
+  /** The automations and scripts that would be invalid with the text, each with the reason. */
   readonly broken: readonly { readonly entityId: string; readonly problem: string }[];
 }
 
 /** In-memory state of one resource. */
 export interface CachedBlueprint extends Corrected, Paced {
   trial?: Trial | undefined;
-  /** The reload of the users. */
+  /** The present or last reload of the automations and scripts that use the blueprint. */
   reload?: Operation<ReloadResult | undefined> | undefined;
-  /** The last reload failed; `at`: when, by the monotonic clock. */
+  /** The failure of the last reload. `at`: its monotonic time. */
   failed?: { readonly message: string; readonly at: number } | undefined;
 }
 
-/** The state of one hub. */
+/** In-memory state of one hub. */
 export interface BlueprintContext {
   readonly cached: PerResource<CachedBlueprint>;
   readonly checks: Checks;
-  /** Resolves with whether the hub reports the end of a reload in time. */
+  /** Resolves with true when the hub reports the end of a reload, or with false at a time limit. */
   expectReload(domain: BlueprintDomain): Promise<boolean>;
 }
 
-/** Milliseconds between the last event of a burst and the comparison of all blueprints, and after the first one. */
+/**
+ * Milliseconds from the last event of a burst until all blueprints are compared, and the limit since the
+ * first event.
+ */
 const QUIET_PERIOD = 1_000;
 const LONGEST_DELAY = 5_000;
 
-/** Milliseconds in which the hub reports that the reload has ended, which it has started by itself. */
+/** Milliseconds within which the hub reports the end of a reload that it began by itself. */
 const RELOAD_WAIT = 10_000;
 
 export class BlueprintContexts extends PerClient<BlueprintContext> {
@@ -67,7 +73,10 @@ export class BlueprintContexts extends PerClient<BlueprintContext> {
   }
 }
 
-/** Converts reloads in a hub to reconciles: after a change of a blueprint, its users are reloaded. */
+/**
+ * Converts reloads in a hub to reconciles, since the hub reloads the automations and scripts with a changed
+ * blueprint.
+ */
 class ReloadWatch {
   private readonly timers = new Map<
     BlueprintDomain | undefined,
@@ -75,7 +84,7 @@ class ReloadWatch {
   >();
   private readonly awaited = new Set<{ readonly domain: BlueprintDomain; readonly done: () => void }>();
 
-  /** @param recheck of all blueprints of a domain, or of all */
+  /** @param recheck reconciles the blueprints of a domain, or all if the domain is undefined */
   constructor(
     private readonly clock: Clock,
     private readonly recheck: (domain: BlueprintDomain | undefined) => void,

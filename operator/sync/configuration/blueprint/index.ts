@@ -6,6 +6,6 @@ import type { Services } from '../../services';
 import { BlueprintContexts } from './contexts';
 import { BlueprintSync } from './sync';
 
-/** The sync module of HubBlueprint. */
+/** Returns the sync module of HubBlueprint. */
 export const blueprintModule = (services: Services, hubs: HubClients): SyncModule<HubBlueprint> =>
   childModule(services, hubs, new BlueprintSync(services, new BlueprintContexts(services)));

@@ -7,14 +7,14 @@ import { type Shown, shownBlueprint } from './shown';
 import { brokenBy, runningUsers } from './users';
 import type { Work } from './begin';
 
-/** A blueprint that the hub has under the path. */
+/** A blueprint in the hub at the path of the spec. */
 export interface Present {
-  /** Undefined: the hub cannot read the file. */
+  /** The blueprint as the hub returns it. Undefined if the hub cannot read the file. */
   readonly shown: Shown | undefined;
 }
 
 interface WithUrl {
-  /** The source that another has set: it stays. */
+  /** The source URL that another client has set, and that is kept. */
   readonly keptUrl?: string | undefined;
 }
 
@@ -25,7 +25,10 @@ export type Seen = WithUrl &
     | ({ readonly type: 'Different' } & Present & Pick<Trial, 'broken'>)
   );
 
-/** Compares the text with the blueprint in the hub. One that is not known to be equal is tried there. */
+/**
+ * Compares the text with the blueprint in the hub. If they are not known to be equal, the hub reads a
+ * temporary copy of the text.
+ */
 export async function see(services: Pick<Services, 'cache'>, work: Work): Promise<Seen> {
   const { client, spec, hasSource, hub, context, resource, hash } = work;
   const { domain, path } = spec;
@@ -44,7 +47,7 @@ export async function see(services: Pick<Services, 'cache'>, work: Work): Promis
   return isEqual ? { type: 'Equal', shown } : { type: 'Different', shown, keptUrl, broken };
 }
 
-/** Undefined: the file of a person is broken. */
+/** The blueprint in the hub. Undefined if its file is broken, which the operator replaces. */
 async function readable(shown: Promise<Shown>): Promise<Shown | undefined> {
   try {
     return await shown;
@@ -54,7 +57,10 @@ async function readable(shown: Promise<Shown>): Promise<Shown | undefined> {
   }
 }
 
-/** Has the hub read the text under another path, where no one uses it, and what becomes of the users of the one in its place. */
+/**
+ * Saves the text under another path, which nothing uses. Determines how the hub reads it, and which
+ * automations and scripts with the present blueprint would be invalid with the text.
+ */
 async function tried(
   services: Pick<Services, 'cache'>,
   { client, spec, given, hub, cached, resource, hash }: Work,

@@ -3,25 +3,25 @@ import type { BoundedTask } from '../../../base/bounded-task';
 import { NotPlain, parseHubYaml, parsePlainYaml, type HubYaml } from '../generate/hub-yaml';
 import { dereference, entriesOf } from '../generate/merge-keys';
 
-/** A blueprint that a person wrote. */
+/** The text of a blueprint. */
 interface BlueprintText {
   readonly text: string;
   readonly domain: string;
-  /** The field that has it, for messages: `spec.content`. */
+  /** The field that contains the text, for messages: `spec.content`. */
   readonly field: string;
 }
 
 type ReadBlueprint =
-  /** A sentence, which begins with the field and the line. */
+  /** A sentence about an error, which begins with field and line. */
   | { readonly problem: string }
   | {
-      /** The oldest version of the hub that it is for; absent: any. */
+      /** The minimum version of Home Assistant. Absent if every version is accepted. */
       readonly minVersion?: string;
-      /** The text has `source_url` itself. */
+      /** True if the header has `source_url`. */
       readonly hasSource: boolean;
     };
 
-/** Finds mistakes that the hub would accept in silence, or refuse. */
+/** Finds errors that the hub would reject, or would accept without a message. */
 export const blueprintTask: BoundedTask<BlueprintText, ReadBlueprint> = {
   name: 'readBlueprint',
   run: (given, at) => {
@@ -56,7 +56,7 @@ function readBlueprint({ text, domain, field }: BlueprintText, parse: typeof par
   }
 }
 
-/** A mistake at a place of the text. */
+/** An error at a position in the text. */
 class Wrong extends Error {
   constructor(
     readonly problem: string,
@@ -99,7 +99,10 @@ class Reading {
     return { hasSource: all.has('source_url'), ...(version !== undefined && { minVersion: version }) };
   }
 
-  /** What another tag puts in is not in the text: a secret, a variable or a file of the hub. */
+  /**
+   * Rejects other tags than `!input`: their values, such as secrets and files of the hub, are not in the
+   * text.
+   */
   private checkTags(): void {
     visit(this.file.document, {
       Node: (_, node) => {
@@ -113,7 +116,7 @@ class Reading {
     });
   }
 
-  /** Sections are inputs that have inputs. */
+  /** Adds the inputs. A section is an input that contains other inputs. */
   private readInputs(inputs: Entries | undefined): void {
     for (const [name, value] of inputs ?? []) {
       const section = this.entries(value);

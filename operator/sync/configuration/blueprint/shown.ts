@@ -3,20 +3,25 @@ import type { Blueprints, ListedBlueprint } from '../../../client/blueprints';
 import type { BlueprintDomain, EntityPayload } from '../../../client/connection/config-entity';
 import { payloadHash } from '../../objects/payload-hash';
 
-// The hub never shows the text of a blueprint. It shows the metadata, and what becomes of inputs that are given to it.
+// The hub never returns the text of a blueprint. It returns the metadata, and the body with given inputs
+// filled in.
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A blueprint, as far as the hub shows it. */
+/** A blueprint as far as the hub returns it. */
 export interface Shown {
-  /** `sha256:<hex>` of metadata, body and source. */
+  /** Hash of metadata, body and source, as `sha256:<hex>`. */
   readonly hash: string;
-  /** `sha256:<hex>` of metadata and body alone. */
+  /** Hash of metadata and body, without the source, as `sha256:<hex>`. */
   readonly content: string;
   readonly sourceUrl: string | undefined;
 }
 
-/** @throws HubFailed the hub cannot read it */
+/**
+ * Reads a blueprint through probes of its inputs.
+ *
+ * @throws HubFailed the hub cannot read the blueprint
+ */
 export async function shownBlueprint(
   blueprints: Pick<Blueprints, 'substitute'>,
   domain: BlueprintDomain,
@@ -38,18 +43,22 @@ const RENAMED: Readonly<Record<string, string>> = {
   action: 'actions',
 };
 
-/** A body with the present names of its keys: the hub shows them as they were sent, and renames them at its next reload. */
+/**
+ * A body with the present names of its keys. The hub returns keys as they were sent until its next reload,
+ * which renames them.
+ */
 export function canonicalBody(domain: BlueprintDomain, body: EntityPayload): EntityPayload {
   if (domain !== 'automation') return body;
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [RENAMED[key] ?? key, value]));
 }
 
-/** Probes of a blueprint with conditions between its inputs. */
+/** Maximum number of further probes, for inputs with conditions. */
 const MOST_PROBES = 8;
 
 /**
- * Inputs that show every place of the body where one is used: a text of its own for each. An input whose condition `visible` does not
- * hold is replaced by its default in the hub. So there are further probes, with values by which the conditions hold.
+ * Sets of inputs that make every use of an input visible in the body, since each input has its own text. The
+ * hub replaces an input whose condition `visible` is false by its default. So further sets have values that
+ * make these conditions true.
  */
 function probesOf(metadata: Fields): readonly Fields[] {
   const inputs = inputsOf(metadata);
@@ -70,11 +79,11 @@ function probesOf(metadata: Fields): readonly Fields[] {
 
 interface Input {
   readonly name: string;
-  /** Values of other inputs by which it is visible, and which no text of its own is. */
+  /** Values of other inputs that make this input visible. The text of a probe is no such value. */
   readonly conditions: readonly { readonly field: string; readonly value: unknown }[];
 }
 
-/** The inputs, also those of sections. */
+/** The inputs, including those in sections. */
 function inputsOf({ input }: Fields): readonly Input[] {
   return entriesIn(input).flatMap(([name, value]) => {
     const fields = isObject(value) ? value : {};

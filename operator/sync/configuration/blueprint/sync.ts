@@ -23,16 +23,19 @@ import { shownBlueprint } from './shown';
 import { disabledUsers, isLeaving } from './users';
 import { beginWork, type Work } from './begin';
 
-/** A deleted blueprint waits this long for users that are being deleted as well (milliseconds). */
+/**
+ * Milliseconds for which a deleted blueprint waits for automations and scripts that use it and are being
+ * deleted too.
+ */
 const USERS_GRACE = 60_000;
 const USERS_POLL = 1_000;
 
-/** Status fields that tell of a blueprint, beside its path. */
+/** Status fields about a blueprint, besides its path. */
 const OF_OBJECT = ['bodyHash', 'appliedFields', 'users', 'brokenUsers'];
 
 /**
- * Reconciles blueprints (rules.md, "Blueprints"). A save is answered within milliseconds, so a reconcile awaits it; the reload of
- * the users is an operation.
+ * Reconciles blueprints (rules.md, "Blueprints"). The hub answers a save within milliseconds, so a reconcile
+ * waits for it. The automations and scripts that use a blueprint are reloaded in the background.
  */
 export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
   readonly isReferenced = true;
@@ -49,7 +52,8 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
   ) {
     super();
     this.drift = new DriftPolicy(services, definition);
-    // Each refused text is an error in the hub's log: it is repeated when the text changes.
+    // Each rejected text causes an error in the hub's log, so the same text is sent again only after a long
+    // time.
     this.pacing = new WritePacing(services.clock, RESYNC);
     this.deletions = new DeletionAge(services);
   }
@@ -62,7 +66,7 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     return beginWork(this.services, this.contexts.of(client, resource), resource, client, context);
   }
 
-  /** The reload of the users, after the text was saved. */
+  /** Waits for the reload of automations or scripts after a save. */
   protected override follow({ cached }: Work): Promise<Outcome | undefined> {
     const { reload } = cached;
     if (!reload) return Promise.resolve(undefined);
@@ -131,7 +135,10 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     return this.write(work, seen, drifted ? `${change} The change is reverted.` : undefined, correction.key);
   }
 
-  /** @param drift the event of a corrected change */
+  /**
+   * @param drift message of the event if a change in the hub is reverted
+   * @param correction key of the differences that the write corrects
+   */
   private async write(work: Work, seen: Seen, drift?: string, correction?: string): Promise<Outcome> {
     const { client, spec, given, cached, hash, hub, context, volume } = work;
     const { domain, path } = spec;
@@ -165,13 +172,17 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     } catch (error) {
       this.pacing.mark(cached);
       if (!(error instanceof HubRejected)) throw error;
-      if (error.code === 'already_exists') return conditions.inProgress({}, 0); // made by a person meanwhile
+      if (error.code === 'already_exists') return conditions.inProgress({}, 0); // a user has just created it
       this.pacing.record(cached, hash, error);
       return hubErrorOutcome(error, 'object');
     }
   }
 
-  /** @param reloaded resolves with whether the hub has reported a reload of its own; undefined: it makes none */
+  /**
+   * Makes the hub reload the automations or scripts, unless the hub itself does so.
+   *
+   * @param reloaded resolves with true when the hub has reported its own reload; undefined if it begins none
+   */
   private reload({ client, cached, resource, spec }: Work, reloaded?: Promise<boolean>): void {
     const { kind, metadata } = resource;
     const run = async () => ((await reloaded) ? undefined : client.reloads.request(spec.domain));
@@ -187,14 +198,14 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     };
   }
 
-  /** The hub has the text. Its users run with it once they were reloaded. */
+  /** The outcome when the hub has the text. Automations and scripts run with it after a reload. */
   private async ensureLoaded(work: Work, seen: Present): Promise<Outcome> {
     const { client, resource, spec, cached, hash, volume } = work;
     const { failed } = cached;
     const now = this.services.clock.monotonic();
     this.drift.clear(cached);
     const users = await client.blueprints.usersOf(spec.domain, spec.path);
-    // A process that was killed after the save did not see the users reloaded.
+    // After a crash, the reload that followed the save may not have run.
     const isUnseen = !hasAccepted(resource, hash) && resource.status?.bodyHash !== seen.shown?.hash;
     const isDue = failed !== undefined && now - failed.at >= DEPENDENCY_REQUEUE;
     const status = { ...this.accepted(work, seen), ...volumeStatus(volume) };

@@ -3,16 +3,16 @@ import { isConfigMapOfHub } from '../../../kinds/object-names';
 import type { HubBlueprintSpec } from '../../../kinds';
 import type { NamedConfigMap } from '../generate/given-files';
 
-/** The text of a blueprint. `field`: where it is, for messages. */
+/** The text of a blueprint. `field` names the source of the text in messages. */
 export type GivenText =
   | { readonly type: 'text'; readonly text: string; readonly field: string }
-  /** The ConfigMap or its key is not there. `message`: a sentence that begins with the field. */
+  /** The ConfigMap or its key does not exist. `message` is a sentence that begins with the field. */
   | { readonly type: 'missing'; readonly message: string }
   | { readonly type: 'invalid'; readonly message: string };
 
 const FIELD = 'spec.configMapRef';
 
-/** @param configMap that of the spec; undefined: there is none */
+/** @param configMap the ConfigMap that the spec names; undefined if it does not exist */
 export function givenText(
   { hubRef, content = '', configMapRef }: Pick<HubBlueprintSpec, 'hubRef' | 'content' | 'configMapRef'>,
   configMap: NamedConfigMap | undefined,
@@ -34,7 +34,7 @@ export function givenText(
   return { type: 'text', text, field: place };
 }
 
-/** A text that was ended, and the way out, as sentences. */
+/** Sentences about a text whose parsing exceeded a limit, with the remedy. */
 export const tooCostly = (
   field: string,
   { exceeded }: Extract<Bounded<unknown>, { type: 'ended' }>,

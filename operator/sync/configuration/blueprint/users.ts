@@ -9,30 +9,36 @@ import type { Services } from '../../services';
 import type { Trial } from './contexts';
 import { canonicalBody } from './shown';
 
-/** A blueprint in the hub. */
+/** The place of a blueprint in the hub. */
 interface PlacedBlueprint {
   readonly domain: BlueprintDomain;
   readonly path: string;
 }
 
-/** An automation or a script that uses a blueprint. */
+/** An automation or script that uses a blueprint. In this file "user" always has this meaning. */
 interface User {
   readonly entityId: string;
-  /** The inputs that it is to have, by its resource, or that it has. */
+  /** The desired inputs if a resource describes the user, otherwise the present ones. */
   readonly input: object;
-  /** Keys of its own, which override those of the blueprint. */
+  /** The keys of the definition itself, which override those of the blueprint. */
   readonly own: EntityPayload;
 }
 
-/** Users without a resource that are read: the hub reads its whole file for each. */
+/**
+ * Maximum number of automations and scripts without a resource that are read, since each read makes the hub
+ * parse a whole file.
+ */
 const MOST_READ = 25;
 
 const KINDS = { automation: 'HubAutomation', script: 'HubScript' } as const;
 
-/** The keys of a spec that are parts of a definition. */
+/** Fields of a spec that are parts of the definition. */
 const PARTS = ['triggers', 'conditions', 'actions', 'sequence'] as const;
 
-/** The users of a blueprint that run now, with their inputs. Those that the hub has disabled as invalid break no more. */
+/**
+ * The running automations and scripts with a blueprint, and their inputs. Those that the hub has disabled as
+ * invalid are left out.
+ */
 export async function runningUsers(
   { cache }: Pick<Services, 'cache'>,
   client: HubClient,
@@ -67,7 +73,10 @@ function ofResource(entityId: string, { spec }: Child): Used {
   return userOf(entityId, fields['useBlueprint'], Object.fromEntries(own));
 }
 
-/** Undefined: it is in the YAML of a person, and the hub does not show its inputs. */
+/**
+ * Reads an automation or script without a resource. Undefined if it is defined in the hub's YAML, since the
+ * hub does not return its inputs then.
+ */
 async function ofHub(
   { entities, entityRegistry }: HubClient,
   domain: 'automation' | 'script',
@@ -84,7 +93,7 @@ function userOf(entityId: string, use: unknown, own: EntityPayload): Used {
   return { path: use['path'], user: { entityId, input, own } };
 }
 
-/** The users that a blueprint would break in the place of another: with that one they are valid. */
+/** The automations and scripts for which the present blueprint is valid and the copy is not. */
 export async function brokenBy(
   client: Pick<HubClient, 'blueprints' | 'connection'>,
   { domain, path: copy }: PlacedBlueprint,
@@ -102,7 +111,10 @@ export async function brokenBy(
   return broken;
 }
 
-/** Why the hub would disable the user. */
+/**
+ * The reason why the hub would disable an automation or script as invalid with this blueprint. Undefined if
+ * it is valid.
+ */
 async function problemOf(
   { blueprints, connection }: Pick<HubClient, 'blueprints' | 'connection'>,
   { domain, path }: { readonly domain: 'automation' | 'script'; readonly path: string },
@@ -121,7 +133,7 @@ async function problemOf(
   }
 }
 
-/** The users that the hub has disabled as invalid, with its words. */
+/** The automations and scripts that the hub has disabled as invalid, each with the hub's message. */
 export async function disabledUsers(
   { repairIssues }: Pick<HubClient, 'repairIssues'>,
   entityIds: readonly string[],
@@ -134,7 +146,7 @@ export async function disabledUsers(
   return found;
 }
 
-/** A user that a resource makes which is being deleted. */
+/** Reports whether the resource of an automation or script is being deleted. */
 export function isLeaving(
   { cache }: Pick<Services, 'cache'>,
   { metadata: { namespace }, spec: { hubRef } }: Child,

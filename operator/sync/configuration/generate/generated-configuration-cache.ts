@@ -48,7 +48,8 @@ export class GeneratedConfigurationCache {
     if (result?.type === 'done') return result.output;
     if (result === undefined) {
       const message = 'The configuration waits until the texts of other hubs are read.';
-      void entry.pending.finally(() => this.requeue(resource)).catch(() => undefined); // an error is logged when the text is read again
+      // An error is logged when the text is read again.
+      void entry.pending.finally(() => this.requeue(resource)).catch(() => undefined);
       return { type: 'waiting', message, after: DEPENDENCY_REQUEUE };
     }
     const message = endedMessage(result);

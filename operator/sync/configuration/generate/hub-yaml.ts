@@ -126,7 +126,8 @@ function parseWithoutIndents(text: string, mostParsed: number): Document.Parsed 
 function parseOnce(text: string): Document.Parsed {
   const { stackTraceLimit } = Error;
   try {
-    Error.stackTraceLimit = 0; // a text may have an error in each line, and stack traces for all would take most of the time and memory
+    // A text may have an error in each line, and stack traces for all would take most of the time and memory.
+    Error.stackTraceLimit = 0;
     return parseDocument(text, {
       schema: 'failsafe',
       // YAML 1.2 requires a space before a comment, but the hub's loader does not.

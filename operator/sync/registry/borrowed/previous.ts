@@ -1,18 +1,19 @@
 import { isList, type Setting, type Settings } from '../../../client/registries/settings';
 import type { FieldDiff } from '../../objects/field-diff';
 
-// The settings of a hub from before a resource changed them. They are written to status before the first write, so that they are known after a
-// crash. A value that the resource did not set is never replaced by a former one.
+// Records the settings of a hub from before a resource changed them. The record is written to status before
+// the first write, so that it survives a crash. A former value only ever replaces a value that the resource
+// set.
 
-/** One setting, as `status.previous` has it. */
+/** One setting in `status.previous`. */
 interface PreviousSetting {
-  /** The value from before; absent: none. Of a list: those of `ours` that were there. */
+  /** The former value, absent if there was none. For a list: the items of `ours` that were already there. */
   readonly was?: NonNullable<Setting>;
-  /** The values that the resource sets, or has asked for. */
+  /** The values that the resource sets, or has requested. */
   readonly ours: readonly (string | number | boolean)[];
 }
 
-/** By setting. */
+/** The settings by name. */
 export type Previous = Readonly<Record<string, PreviousSetting>>;
 
 const without = (list: readonly string[], removed: readonly unknown[]): readonly string[] =>
@@ -20,7 +21,7 @@ const without = (list: readonly string[], removed: readonly unknown[]): readonly
 
 const union = <T>(...lists: readonly (readonly T[])[]): readonly T[] => [...new Set(lists.flat())].sort();
 
-/** The record before the declared settings are written: no earlier one is lost. */
+/** The record before the declared settings are written. Earlier former values are kept. */
 export function recordedBefore(present: Settings, declared: Settings, previous: Previous): Previous {
   const added = Object.entries(declared).map(([name, value]): [string, PreviousSetting] => [
     name,
@@ -44,7 +45,7 @@ function recordOf(present: Setting, value: Setting, recorded: PreviousSetting | 
 const wasOf = (recorded: PreviousSetting | undefined): readonly string[] =>
   isList(recorded?.was) ? recorded.was : [];
 
-/** The record that stays once the hub has the declared settings, and all others are put back. */
+/** The record after the hub has the declared settings and all others have been restored. */
 export function recordedAfter(declared: Settings, recorded: Previous): Previous {
   const kept = Object.entries(declared).map(([name, value]): [string, PreviousSetting] => {
     const entry = recorded[name];
@@ -54,13 +55,16 @@ export function recordedAfter(declared: Settings, recorded: Previous): Previous 
   return Object.fromEntries(kept);
 }
 
-/** The value of a setting that the spec does not have any more. The value of another client stays. */
+/** The value of a setting that is no longer in the spec. A value that another client has set is kept. */
 export function putBack(present: Setting, { was, ours }: PreviousSetting): Setting {
   if (isList(present)) return without(present, without(ours as readonly string[], isList(was) ? was : []));
   return present !== null && ours.includes(present) ? (was ?? null) : present;
 }
 
-/** Where the hub differs from the declared settings, and from the former values of those that the spec does not have any more. */
+/**
+ * The differences between the hub and the declared settings, and the former values of settings that are no
+ * longer in the spec.
+ */
 export function settingsDiff(
   present: Settings,
   declared: Settings,
@@ -75,7 +79,10 @@ export function settingsDiff(
     .filter(({ actual, desired }) => !isSame(actual, desired));
 }
 
-/** Lists are merged: what others added stays, and what left the spec goes unless it was there before. */
+/**
+ * The desired value of a setting. Lists are merged: items that others added are kept, and items that were
+ * removed from the spec are removed, unless they were there before.
+ */
 function desiredValue(
   actual: Setting,
   value: Setting | undefined,
@@ -92,7 +99,7 @@ function isSame(actual: Setting, desired: Setting): boolean {
   return actual.length === desired.length && desired.every((item) => actual.includes(item));
 }
 
-/** The settings as a line of a message: `name “Old lamp”, area none`. */
+/** The settings as a line of a message: `name: "Old lamp", area: none`. */
 export function formatPrevious(previous: Previous): string {
   return Object.entries(previous)
     .map(([name, { was }]) => `${name}: ${was === undefined ? 'none' : JSON.stringify(was)}`)
