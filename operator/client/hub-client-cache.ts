@@ -60,7 +60,6 @@ export class HubClientCache {
     return this.entries.get(key)?.client;
   }
 
-  /** All current clients. */
   get clients(): readonly HubClient[] {
     return [...this.entries.values()].map(({ client }) => client);
   }
@@ -71,7 +70,6 @@ export class HubClientCache {
     this.entries.delete(key);
   }
 
-  /** Closes all clients. */
   close(): void {
     for (const key of [...this.entries.keys()]) this.forget(key);
   }

@@ -130,7 +130,6 @@ export class Controller {
     this.enqueueAll(owners, this.deliveryPriority());
   }
 
-  /** Enqueues a resource. */
   requeue(kind: string, namespace: string, name: string, priority: Priority = 'change'): void {
     this.queue.add(objectKey(kind, namespace, name), priority);
   }

@@ -247,7 +247,7 @@ export class Informer<T extends ClusterObject> {
   }
 
   private async pause(delay: number): Promise<void> {
-    await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // only stop() rejects it
+    await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // rejected by stop()
   }
 
   private async listAndWatch(): Promise<void> {

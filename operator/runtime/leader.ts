@@ -241,6 +241,6 @@ export class LeaderElection {
   }
 
   private async pause(delay: number): Promise<void> {
-    await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // only stop() rejects it
+    await this.options.clock.sleep(delay, this.stopping.signal).catch(() => undefined); // rejected by stop()
   }
 }

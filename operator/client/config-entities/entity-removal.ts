@@ -24,9 +24,10 @@ const LATE_WRITE_PERIOD = 10_000;
 /**
  * Removes automations, scenes and scripts from the hub's file and from its entity registry.
  *
- * The answer to DELETE does not prove that the object is gone: a handler whose connection is cut after it wrote the
- * file never unregisters the entity; a write whose connection was cut may still be executed; a reload that read the
- * file before the removal registers the entity after it (rules.md, "Ownership of objects in the hub").
+ * The answer to DELETE does not prove that the object is gone. A handler in the hub whose connection is cut
+ * after it wrote the file never unregisters the entity. A write whose connection was cut may still be
+ * executed. A reload that read the file before the removal registers the entity after it (rules.md,
+ * "Ownership of objects in the hub").
  */
 export class EntityRemoval {
   private readonly createdAt: number;

@@ -63,7 +63,7 @@ export class Scale {
   }
 }
 
-/** With one such character in a string, V8 stores two bytes for each of its characters. */
+/** A character beyond Latin-1: a single one makes V8 store two bytes for each character of a string. */
 const TWO_BYTES = /[\u0100-\uffff]/;
 /** Characters of the joined keys of an object; objects with longer ones are assumed not to share them. */
 const LONGEST_SHAPE = 1_000;

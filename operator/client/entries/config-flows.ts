@@ -15,7 +15,6 @@ const PATH: Readonly<Record<FlowKind, string>> = {
   subentries: '/api/config/config_entries/subentries/flow',
 };
 
-/** A flow to start. */
 export type FlowRequest =
   /** The domain of an integration. With an entry id, that entry is reconfigured. */
   | { readonly kind: 'config'; readonly domain: string; readonly entryId?: string }

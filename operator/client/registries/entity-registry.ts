@@ -152,7 +152,6 @@ export class EntityRegistry {
     await this.update({ entity_id: entityId, disabled_by: null });
   }
 
-  /** Replaces the labels of an entity. */
   async setLabels(entityId: string, labels: readonly string[]): Promise<void> {
     await this.update({ entity_id: entityId, labels });
   }
