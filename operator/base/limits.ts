@@ -167,7 +167,8 @@ export const ROLLOUT_DEBOUNCE = 3 * SECOND;
 /** Continuous changes delay a rollout by at most this. */
 export const ROLLOUT_DEBOUNCE_LIMIT = 30 * SECOND;
 /**
- * While a restart that a user has requested is due, the hub gets no new configuration for at most this long.
+ * While a restart that a user has requested is due, the operator starts nothing new on the hub for at most
+ * this long.
  */
 export const RESTART_HOLD = 5 * MINUTE;
 /** A restart waits this long for a hub that is loading its integrations. It waits without limit for the migration of a database. */

@@ -9,15 +9,15 @@ import {
 import type { HubConnection } from './connection/connection';
 import { isUnknownCommand } from './connection/errors';
 
-/** A blueprint as the hub lists it. The hub never shows its text. */
+/** A blueprint in the hub's list, which does not contain its YAML text. */
 export interface ListedBlueprint {
-  /** The part under `blueprint:`; undefined: the hub cannot read the file. */
+  /** The section `blueprint:` of the file; undefined if the hub cannot read the file. */
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 type List = ReadonlyMap<string, ListedBlueprint>;
 
-/** Milliseconds for which a list is used again: many resources ask for it at once. */
+/** Milliseconds for which a list is reused: many resources request it at the same time. */
 const LIST_LASTS = 1_000;
 
 interface SavedBlueprint {
@@ -37,7 +37,7 @@ export class Blueprints {
     private readonly clock: Pick<Clock, 'after'>,
   ) {}
 
-  /** By path. The answer may be a second old. */
+  /** Blueprints of a domain by path. The list may be up to a second old. */
   list(domain: BlueprintDomain): Promise<List> {
     const known = this.lists.get(domain);
     if (known) return known;
@@ -51,18 +51,19 @@ export class Blueprints {
     return asked;
   }
 
-  /** The next list is read from the hub. */
+  /** Causes the next list to be read from the hub. */
   invalidate(domain: BlueprintDomain): void {
     this.lists.delete(domain);
   }
 
   /**
-   * Writes a file, as the hub dumps it. Where it replaces one, the hub reloads the users by itself, and does not tell whether that
-   * succeeds.
+   * Writes a file, in the form in which the hub dumps YAML. If the file exists, the hub reloads the entities
+   * that use the blueprint, and does not report whether that succeeds.
    *
-   * @param isNew an existing one is not replaced
-   * @returns whether one was replaced
-   * @throws HubRejected with the hub's words on the text; with the code `already_exists` for a new one that exists
+   * @param isNew whether an existing file must not be replaced
+   * @returns whether a file was replaced
+   * @throws HubRejected with the hub's message about the text; with the code `already_exists` if `isNew` and
+   * the file exists
    */
   async save({ domain, path, yaml, sourceUrl }: SavedBlueprint, isNew: boolean): Promise<boolean> {
     const reloaded = !isNew && isConfigEntityKind(domain) ? domain : undefined;
@@ -85,7 +86,9 @@ export class Blueprints {
     }
   }
 
-  /** The hub refuses it for one that is used, and fails for one that is not there. */
+  /**
+   * Deletes a blueprint. The hub rejects this for one that is in use, and fails for one that does not exist.
+   */
   async remove(domain: BlueprintDomain, path: string): Promise<void> {
     try {
       await this.connection.command('blueprint/delete', { domain, path });
@@ -95,7 +98,7 @@ export class Blueprints {
   }
 
   /**
-   * The definition that the blueprint makes of these inputs.
+   * Expands a blueprint with these inputs. @returns the definition
    *
    * @throws HubFailed there is no such blueprint, or an input is missing
    */
@@ -104,7 +107,10 @@ export class Blueprints {
     return answer.substituted_config;
   }
 
-  /** Ids of the entities that use the blueprint, also of those that the hub has disabled as invalid; undefined: the hub does not tell. */
+  /**
+   * Ids of the entities that use the blueprint, including entities that the hub has disabled as invalid;
+   * undefined if the hub cannot tell.
+   */
   async usersOf(domain: BlueprintDomain, path: string): Promise<readonly string[] | undefined> {
     if (domain === 'template') return undefined;
     try {

@@ -7,10 +7,13 @@ import type { Resource } from './resource';
 import type { Defaulted, Infer, Schema } from './schema';
 import { hubObjectStatusWith } from './status';
 
-/** The identity of the blueprint with this path, which is unique in its domain. */
+/** The identity of the blueprint with this path. A path is unique within its domain. */
 const blueprintIdentity = (domain: string, path: string): string => `${domain}/${path}`;
 
-/** The blueprint that a definition of this domain waits for. */
+/**
+ * The reference to the blueprint for which a definition of this domain waits. The list is empty if the
+ * definition uses none.
+ */
 export function blueprintReference(
   domain: string,
   { useBlueprint }: { readonly useBlueprint?: { readonly path: string } },

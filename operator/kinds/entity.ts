@@ -142,7 +142,7 @@ export const runFields = {
           'Path of the blueprint below the blueprint folder of its domain, such as `homeassistant/motion_light.yaml`.',
         pattern: '^[^/].*\\.yaml$',
         maxLength: 512,
-        // The API server holds it against a new or a changed path alone.
+        // CRD ratcheting: the API server evaluates the rule only for a new or changed path.
         'x-kubernetes-validations': [{ rule: celIsBlueprintPath('self'), message: BLUEPRINT_PATH_RULE }],
       },
       input: { ...freeObject, description: 'Inputs of the blueprint, by name. Default: none.' },

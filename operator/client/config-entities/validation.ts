@@ -2,16 +2,17 @@ import type { EntityPayload } from '../connection/config-entity';
 import type { HubConnection } from '../connection/connection';
 import { isUnknownCommand } from '../connection/errors';
 
-/** The parts of a definition that the hub validates, by its names for them. */
+/** The parts of a definition that the hub validates, with the hub's names for them. */
 const PARTS = {
   automation: { triggers: 'triggers', conditions: 'conditions', actions: 'actions' },
   script: { actions: 'sequence' },
 } as const;
 
 /**
- * Why the hub would disable a definition, in its words; undefined: it accepts it, or is of a version that cannot tell.
+ * Why the hub would disable a definition, in the hub's words; undefined if it accepts the definition, or its
+ * version cannot tell.
  *
- * @param definition without a blueprint
+ * @param definition a definition without a blueprint
  */
 export async function validationError(
   connection: Pick<HubConnection, 'command'>,

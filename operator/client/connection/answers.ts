@@ -113,7 +113,7 @@ const registryAnswers = Object.fromEntries(
   }),
 ) as unknown as RegistryAnswers;
 
-/** Without metadata: the hub cannot read the file. */
+/** A blueprint in the hub's list. It has no metadata if the hub cannot read the file. */
 const listedBlueprint = object({ metadata: optional(anyObject) });
 const definition = object({ config: entityPayload });
 const validatedPart = optional(object({ error: nullable(text) }));

@@ -16,5 +16,5 @@ export const OWN_FILES: Readonly<Record<ConfigEntityKind, string>> = {
 /** A definition of an automation, scene or script with the hub's own keys, without `id`. */
 export type EntityPayload = Readonly<Record<string, unknown>>;
 
-/** Domains of blueprints. Of `template` the hub tells no users. */
+/** Domains of blueprints. For `template`, the hub does not tell which entities use a blueprint. */
 export type BlueprintDomain = 'automation' | 'script' | 'template';

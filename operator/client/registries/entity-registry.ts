@@ -97,7 +97,10 @@ export class EntityRegistry {
     return (await this.entities.get()).find(kind, PLATFORMS[kind], uniqueId);
   }
 
-  /** An automation, scene, script or entry of a collection; undefined: the registry has none with this entity id. */
+  /**
+   * The automation, scene, script or collection entry with this entity id; undefined if the registry has
+   * none.
+   */
   async get(entityId: string): Promise<RegistryEntity | undefined> {
     return (await this.entities.get()).get(entityId);
   }
