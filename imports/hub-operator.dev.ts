@@ -2156,6 +2156,13 @@ export interface HubAutomationSpec {
   readonly enabled?: boolean;
 
   /**
+   * Beta: Settings of the entity of the automation in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+   *
+   * @schema HubAutomationSpec#entity
+   */
+  readonly entity?: HubAutomationSpecEntity;
+
+  /**
    * Id of an automation that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.
    *
    * @schema HubAutomationSpec#hubId
@@ -2262,6 +2269,7 @@ export function toJson_HubAutomationSpec(obj: HubAutomationSpec | undefined): Re
     'description': obj.description,
     'driftPolicy': obj.driftPolicy,
     'enabled': obj.enabled,
+    'entity': toJson_HubAutomationSpecEntity(obj.entity),
     'hubId': obj.hubId,
     'hubRef': toJson_HubAutomationSpecHubRef(obj.hubRef),
     'id': obj.id,
@@ -2304,6 +2312,82 @@ export enum HubAutomationSpecDriftPolicy {
   /** Warn */
   WARN = "Warn",
 }
+
+/**
+ * Beta: Settings of the entity of the automation in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+ *
+ * @schema HubAutomationSpecEntity
+ */
+export interface HubAutomationSpecEntity {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubAutomationSpecEntity#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the automation: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntity#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * Category on the page Automations of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntity#category
+   */
+  readonly category?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubAutomationSpecEntity#expose
+   */
+  readonly expose?: HubAutomationSpecEntityExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntity#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * Icon that the hub shows instead of the default one, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntity#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubAutomationSpecEntity#labels
+   */
+  readonly labels?: string[];
+}
+
+/**
+ * Converts an object of type 'HubAutomationSpecEntity' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubAutomationSpecEntity(obj: HubAutomationSpecEntity | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'category': obj.category,
+    'expose': toJson_HubAutomationSpecEntityExpose(obj.expose),
+    'hidden': obj.hidden,
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
@@ -2423,6 +2507,50 @@ export function toJson_HubAutomationSpecUseBlueprint(obj: HubAutomationSpecUseBl
   const result = {
     'input': obj.input,
     'path': obj.path,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubAutomationSpecEntityExpose
+ */
+export interface HubAutomationSpecEntityExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntityExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntityExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubAutomationSpecEntityExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubAutomationSpecEntityExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubAutomationSpecEntityExpose(obj: HubAutomationSpecEntityExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -3867,6 +3995,13 @@ export interface HubEntitySpec {
   readonly areaName?: string;
 
   /**
+   * Categories by the pages of the hub that list the entity. Absent: those in the hub are kept.
+   *
+   * @schema HubEntitySpec#categories
+   */
+  readonly categories?: HubEntitySpecCategories;
+
+  /**
    * What happens to the settings when this resource is deleted. Absent (default): the hub gets back the values from before, unless they were changed since. Orphan: they stay.
    *
    * @schema HubEntitySpec#deletionPolicy
@@ -3981,6 +4116,7 @@ export function toJson_HubEntitySpec(obj: HubEntitySpec | undefined): Record<str
   const result = {
     'aliases': obj.aliases?.map(y => y),
     'areaName': obj.areaName,
+    'categories': toJson_HubEntitySpecCategories(obj.categories),
     'deletionPolicy': obj.deletionPolicy,
     'deviceClass': obj.deviceClass,
     'disabled': obj.disabled,
@@ -3996,6 +4132,58 @@ export function toJson_HubEntitySpec(obj: HubEntitySpec | undefined): Record<str
     'select': toJson_HubEntitySpecSelect(obj.select),
     'suspend': obj.suspend,
     'unit': obj.unit,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Categories by the pages of the hub that list the entity. Absent: those in the hub are kept.
+ *
+ * @schema HubEntitySpecCategories
+ */
+export interface HubEntitySpecCategories {
+  /**
+   * Category on the page Automations of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecCategories#automation
+   */
+  readonly automation?: string;
+
+  /**
+   * Category on the page Helpers of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecCategories#helpers
+   */
+  readonly helpers?: string;
+
+  /**
+   * Category on the page Scenes of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecCategories#scene
+   */
+  readonly scene?: string;
+
+  /**
+   * Category on the page Scripts of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubEntitySpecCategories#script
+   */
+  readonly script?: string;
+}
+
+/**
+ * Converts an object of type 'HubEntitySpecCategories' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubEntitySpecCategories(obj: HubEntitySpecCategories | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'automation': obj.automation,
+    'helpers': obj.helpers,
+    'scene': obj.scene,
+    'script': obj.script,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -5843,6 +6031,13 @@ export interface HubSceneSpec {
   readonly entities: HubSceneSpecEntities[];
 
   /**
+   * Beta: Settings of the entity of the scene in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+   *
+   * @schema HubSceneSpec#entity
+   */
+  readonly entity?: HubSceneSpecEntity;
+
+  /**
    * Id of a scene that exists in the hub, verbatim, such as "1699999999999": 1 to 255 printable characters. Instead of `id`; it cannot be changed. Quote digits: YAML reads them as a number.
    *
    * @schema HubSceneSpec#hubId
@@ -5896,6 +6091,7 @@ export function toJson_HubSceneSpec(obj: HubSceneSpec | undefined): Record<strin
     'deletionPolicy': obj.deletionPolicy,
     'driftPolicy': obj.driftPolicy,
     'entities': obj.entities?.map(y => toJson_HubSceneSpecEntities(y)),
+    'entity': toJson_HubSceneSpecEntity(obj.entity),
     'hubId': obj.hubId,
     'hubRef': toJson_HubSceneSpecHubRef(obj.hubRef),
     'icon': obj.icon,
@@ -5975,6 +6171,82 @@ export function toJson_HubSceneSpecEntities(obj: HubSceneSpecEntities | undefine
 /* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
+ * Beta: Settings of the entity of the scene in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+ *
+ * @schema HubSceneSpecEntity
+ */
+export interface HubSceneSpecEntity {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubSceneSpecEntity#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the scene: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntity#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * Category on the page Scenes of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntity#category
+   */
+  readonly category?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubSceneSpecEntity#expose
+   */
+  readonly expose?: HubSceneSpecEntityExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntity#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * Icon that the hub shows instead of the default one, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntity#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubSceneSpecEntity#labels
+   */
+  readonly labels?: string[];
+}
+
+/**
+ * Converts an object of type 'HubSceneSpecEntity' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubSceneSpecEntity(obj: HubSceneSpecEntity | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'category': obj.category,
+    'expose': toJson_HubSceneSpecEntityExpose(obj.expose),
+    'hidden': obj.hidden,
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubSceneSpecHubRef
@@ -5996,6 +6268,50 @@ export function toJson_HubSceneSpecHubRef(obj: HubSceneSpecHubRef | undefined): 
   if (obj === undefined) { return undefined; }
   const result = {
     'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubSceneSpecEntityExpose
+ */
+export interface HubSceneSpecEntityExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntityExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntityExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubSceneSpecEntityExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubSceneSpecEntityExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubSceneSpecEntityExpose(obj: HubSceneSpecEntityExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
@@ -6133,6 +6449,13 @@ export interface HubScriptSpec {
   readonly driftPolicy?: HubScriptSpecDriftPolicy;
 
   /**
+   * Beta: Settings of the entity of the script in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+   *
+   * @schema HubScriptSpec#entity
+   */
+  readonly entity?: HubScriptSpecEntity;
+
+  /**
    * Parameters of the script, by name, as the hub’s UI shows them. Default: none.
    *
    * @schema HubScriptSpec#fields
@@ -6236,6 +6559,7 @@ export function toJson_HubScriptSpec(obj: HubScriptSpec | undefined): Record<str
     'deletionPolicy': obj.deletionPolicy,
     'description': obj.description,
     'driftPolicy': obj.driftPolicy,
+    'entity': toJson_HubScriptSpecEntity(obj.entity),
     'fields': ((obj.fields) === undefined) ? undefined : (Object.entries(obj.fields).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: toJson_HubScriptSpecFields(i[1]) }), {})),
     'hubId': obj.hubId,
     'hubRef': toJson_HubScriptSpecHubRef(obj.hubRef),
@@ -6278,6 +6602,82 @@ export enum HubScriptSpecDriftPolicy {
   /** Warn */
   WARN = "Warn",
 }
+
+/**
+ * Beta: Settings of the entity of the script in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+ *
+ * @schema HubScriptSpecEntity
+ */
+export interface HubScriptSpecEntity {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubScriptSpecEntity#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the script: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntity#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * Category on the page Scripts of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntity#category
+   */
+  readonly category?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubScriptSpecEntity#expose
+   */
+  readonly expose?: HubScriptSpecEntityExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntity#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * Icon that the hub shows instead of the default one, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntity#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubScriptSpecEntity#labels
+   */
+  readonly labels?: string[];
+}
+
+/**
+ * Converts an object of type 'HubScriptSpecEntity' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubScriptSpecEntity(obj: HubScriptSpecEntity | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'category': obj.category,
+    'expose': toJson_HubScriptSpecEntityExpose(obj.expose),
+    'hidden': obj.hidden,
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * @schema HubScriptSpecFields
@@ -6471,6 +6871,50 @@ export function toJson_HubScriptSpecUseBlueprint(obj: HubScriptSpecUseBlueprint 
   const result = {
     'input': obj.input,
     'path': obj.path,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubScriptSpecEntityExpose
+ */
+export interface HubScriptSpecEntityExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntityExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntityExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubScriptSpecEntityExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubScriptSpecEntityExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubScriptSpecEntityExpose(obj: HubScriptSpecEntityExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -12,6 +12,7 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import { byAge } from '../../operator/runtime/age';
 import { filesOf, read } from '../../operator/offline/files';
 import { isOurs } from '../../operator/offline/findings';
+import type { Child } from '../../operator/sync/objects/child';
 import { type FieldDiff, formatDiff } from '../../operator/sync/objects/field-diff';
 import { isHeld } from '../../operator/sync/still-desired';
 import type { Cluster } from '../cluster';
@@ -30,7 +31,7 @@ import { type HubChange, isChange } from './hub-change';
 import { integrationChange } from './integration-change';
 import { entryTypeOf, registryChange } from './registry-change';
 import { borrowedTypeOf } from '../settings/borrowed';
-import { settingsChange } from './settings-change';
+import { settingsChange, withOwnEntity } from './settings-change';
 import { StoredObjects } from './stored-objects';
 
 interface DiffOptions extends HubOptions, OutputOptions {
@@ -296,7 +297,10 @@ async function changeInHub(
     return { action: 'refused', fields: [], notes: [duplicateMessage(definition, resource, owner)] };
   }
   const entityType = entityTypeOf(resource.kind);
-  if (entityType) return configEntityChange(entityType, resource, stored);
+  if (entityType) {
+    const change = await configEntityChange(entityType, resource, stored);
+    return withOwnEntity(change, resource, entityType.id(resource as Child), siblings, stored);
+  }
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return registryChange(entryType, resource, siblings, stored);
   const borrowedType = borrowedTypeOf(resource.kind);

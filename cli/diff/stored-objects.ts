@@ -1,7 +1,8 @@
 import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
-import type { RegistryType } from '../../operator/client/connection/registry-types';
+import type { CategoryScope, RegistryType } from '../../operator/client/connection/registry-types';
 import type { Clock } from '../../operator/base/clock';
 import type { HubClient } from '../../operator/client/hub-client';
+import type { Categories } from '../../operator/client/registries/category-registry';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { readEntities } from '../export/config-entities';
 
@@ -32,6 +33,10 @@ export class StoredObjects {
 
   entries(type: RegistryType): Promise<RegistryEntries> {
     return this.client.registries[type].entries();
+  }
+
+  categories(scope: CategoryScope): Promise<Categories> {
+    return this.client.categories.entries(scope);
   }
 
   /** The version of the hub. */

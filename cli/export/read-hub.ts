@@ -1,9 +1,15 @@
 import type { Clock } from '../../operator/base/clock';
 import type { RegistryRecord } from '../../operator/client/connection/api-types';
-import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
+import {
+  categoryScopes,
+  type RegistryType,
+  registryTypes,
+} from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
+import type { Categories } from '../../operator/client/registries/category-registry';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
+import { categoryType } from '../../operator/sync/registry/borrowed/declared';
 import type { IdsInFiles } from './config-copy';
 import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
@@ -79,7 +85,19 @@ async function readSettings(client: HubClient): Promise<HubSettings> {
     devices: [...(await settings.device.entries()).all],
     facts: new Map(facts.map((entity) => [entity.entity_id, entity])),
     exposesNew,
+    categories: await readCategories(client),
   };
+}
+
+async function readCategories({ categories }: HubClient): Promise<HubSettings['categories']> {
+  const found = new Map<string, Categories>();
+  for (const scope of categoryScopes)
+    try {
+      found.set(categoryType(scope), await categories.entries(scope));
+    } catch (error) {
+      if (!isUnknownCommand(error)) throw error; // a hub of a version without categories
+    }
+  return found;
 }
 
 async function exposesNewTo(connection: HubClient['connection'], assistant: string): Promise<boolean> {

@@ -6,11 +6,12 @@ import { automation, integration, scene, script } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
+import { ownLabels } from '../../operator/sync/objects/own-labels';
 import { type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
 import { entrySpecOf } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
-import { describeSettings, type HubSettings } from './settings';
+import { describeSettings, type HubSettings, ownEntitySpec } from './settings';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,7 +48,7 @@ export interface HubContent {
  * Labels with which the operator marks objects. They are not exported, because the operator creates them
  * itself.
  */
-const OWN_LABELS = ['Managed by Hub Operator', 'Adopted by Hub Operator'];
+const OWN_LABELS: readonly string[] = Object.values(ownLabels);
 
 const ENTITY_KINDS: Readonly<
   Record<
@@ -74,25 +75,35 @@ export function describe(
   hub: string,
   { entities, entries, integrations, settings }: HubContent,
 ): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
+  const nameOf = (type: string, id: string) =>
+    settings?.categories.get(type)?.get(id) ?? nameOfEntry(entries, type as RegistryType, id);
   const described = [
     ...entryTypes.flatMap((entryType) => describeEntries(hub, entryType, entries)),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
       const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
       const names = new Names();
-      const nameOf = new Map(
+      const resourceNames = new Map(
         all
           .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
           .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
       );
       return all.map(({ stored: { id, entityId }, spec }) =>
-        resourceOf(hub, definition, entityId, nameOf.get(id)!, { hubId: id, ...spec }),
+        resourceOf(hub, definition, entityId, resourceNames.get(id)!, {
+          hubId: id,
+          ...spec,
+          ...(settings && ownEntitySpec(definition.kind, entityId, settings, nameOf)),
+        }),
       );
     }),
   ];
   const found = describeIntegrations(hub, integrations);
-  const nameOf = (type: string, id: string) => nameOfEntry(entries, type as RegistryType, id);
+  const made = new Set(
+    Object.values(entities)
+      .flat()
+      .map(({ entityId }) => entityId),
+  );
   const others = settings
-    ? describeSettings(settings, { integrations, names: found.names, nameOf })
+    ? describeSettings(settings, { integrations, names: found.names, nameOf, made })
     : { described: [], notExpressed: [] };
   return {
     described: [
@@ -111,7 +122,7 @@ const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type
 
 /** The name of a registry entry, if files may refer to it. */
 const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
-  entries[type].find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
+  entries[type]?.find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
 
 function describeEntries(
   hub: string,

@@ -1,4 +1,5 @@
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
+import type { Categories } from '../../operator/client/registries/category-registry';
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import type { Settings } from '../../operator/client/registries/settings';
@@ -9,6 +10,7 @@ import { specOfSettings } from '../../operator/sync/registry/borrowed/declared';
 import { type DeviceSelector, devices as deviceType } from '../../operator/sync/registry/borrowed/devices';
 import { entities as entityType } from '../../operator/sync/registry/borrowed/entities';
 import { type Devices, selectOf } from '../settings/device-select';
+import { ownTypeOf } from '../settings/own-entity';
 import { selectOfEntity } from '../settings/entity-select';
 import type { NotExpressed } from './config-entities';
 import { customizedDevice, customizedEntity, type EntityFacts, type ExposesNew } from './customized';
@@ -21,6 +23,8 @@ export interface HubSettings {
   /** Facts by entity id. */
   readonly facts: ReadonlyMap<string, EntityFacts>;
   readonly exposesNew: ExposesNew;
+  /** Names of categories by their types and ids. */
+  readonly categories: ReadonlyMap<string, Categories>;
 }
 
 /** Parts of an export to which settings refer. */
@@ -29,11 +33,16 @@ interface Surroundings {
   /** Names of HubIntegrations by the ids of their config entries. */
   readonly names: ReadonlyMap<string, string>;
   /**
-   * The name of an area or a label; undefined if the operator itself created the label, or the entry no
+   * The name of an area, a label or a category; undefined if the operator itself created the label, or the entry no
    * longer exists.
    */
-  readonly nameOf: (type: string, id: string) => string | undefined;
+  readonly nameOf: NameOf;
+  /** Ids of the entities of exported resources, which have the settings themselves. */
+  readonly made: ReadonlySet<string>;
 }
+
+/** The name of an area, a label or a category. */
+type NameOf = (type: string, id: string) => string | undefined;
 
 interface DescribedSettings {
   readonly object: string;
@@ -56,7 +65,7 @@ const BY_ENTITY_ID =
  */
 export function describeSettings(
   { entities, devices, facts, exposesNew }: HubSettings,
-  { integrations, names, nameOf }: Surroundings,
+  { integrations, names, nameOf, made }: Surroundings,
 ): { readonly described: readonly DescribedSettings[]; readonly notExpressed: readonly NotExpressed[] } {
   const notExpressed: NotExpressed[] = [];
   const described: DescribedSettings[] = [];
@@ -68,7 +77,7 @@ export function describeSettings(
   const specOf = (type: Pick<BorrowedType, 'fields'>, settings: Settings) =>
     specOfSettings(type, settings, nameOf);
   const customized = entities
-    .filter(({ uniqueId }) => !isMarker(uniqueId))
+    .filter(({ uniqueId, entityId }) => !isMarker(uniqueId) && !made.has(entityId))
     .sort((a, b) => (a.entityId < b.entityId ? -1 : 1))
     .map((entity) => ({
       entity,
@@ -112,6 +121,20 @@ export function describeSettings(
     });
   }
   return { described, notExpressed };
+}
+
+/** The spec of the settings of the entity that a resource makes, where a person may have changed some. */
+export function ownEntitySpec(
+  kind: string,
+  entityId: string,
+  { entities, facts, exposesNew }: HubSettings,
+  nameOf: NameOf,
+): Readonly<Record<string, unknown>> {
+  const own = ownTypeOf(kind);
+  const entity = own && entities.find((each) => each.entityId === entityId);
+  return entity
+    ? specOfSettings(own.type, customizedEntity(entity, facts.get(entityId), exposesNew), nameOf)
+    : {};
 }
 
 const nameOfDevice = ({ settings, originalName, id }: DeviceRecord): string =>

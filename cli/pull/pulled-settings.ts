@@ -1,14 +1,26 @@
-import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
-import type { RegistryEntries } from '../../operator/client/registries/registry';
+import { categoryScopes, registryTypes } from '../../operator/client/connection/registry-types';
 import { isList, type Setting, type Settings } from '../../operator/client/registries/settings';
 import type { CustomResource } from '../../operator/kinds/resource';
-import type { Borrower, BorrowedType } from '../../operator/sync/registry/borrowed/borrowed-type';
-import { declaredSettings, specOfSettings } from '../../operator/sync/registry/borrowed/declared';
+import type {
+  Borrower,
+  BorrowedType,
+  SettingsKind,
+  SettingsResource,
+} from '../../operator/sync/registry/borrowed/borrowed-type';
+import { resolveCategories } from '../../operator/sync/registry/borrowed/categories';
+import {
+  categoryType,
+  declaredSettings,
+  specOfSettings,
+} from '../../operator/sync/registry/borrowed/declared';
 import { settingsDiff } from '../../operator/sync/registry/borrowed/previous';
 import { CommandError } from '../command-error';
 import { referencesOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { findEntry } from '../settings/borrowed';
+import { isOwn, ownTypeOf } from '../settings/own-entity';
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The settings of an entity or a device that differ in the hub. From labels and aliases, which are merged
@@ -19,29 +31,62 @@ export async function pulledSettings(
   given: CustomResource,
   others: readonly CustomResource[],
   stored: StoredObjects,
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<Fields> {
   const resource = given as unknown as Borrower;
-  const { spec } = resource;
   const found = await findEntry(type, resource, others, stored);
   if ('why' in found) throw new CommandError(`${resource.kind} ${resource.metadata.name}: ${found.why}`);
-  const { settings } = found.record;
-  const references = await referencesOf(type, resource, others, stored);
-  // If an area or label does not exist, its id is unknown, and the value in the hub is used.
+  return pulledFrom(type, resource, found.record.settings, others, stored);
+}
+
+/**
+ * Settings of the entity that a resource makes, as {@link pulledSettings}.
+ *
+ * @param id of the object in the hub
+ */
+export async function pulledOwnEntity(
+  given: CustomResource,
+  id: string,
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<Fields> {
+  const own = ownTypeOf(given.kind);
+  const resource = given as SettingsResource;
+  if (!own || resource.spec['entity'] === undefined) return {};
+  const { all } = await own.type.registryOf(stored.client).entries();
+  const record = [...all].find((each) => isOwn(own.ownEntity, id, each));
+  return record ? pulledFrom(own.type, resource, record.settings, others, stored) : {};
+}
+
+async function pulledFrom(
+  type: Pick<SettingsKind, 'fields'>,
+  { spec }: SettingsResource,
+  settings: Settings,
+  others: readonly CustomResource[],
+  stored: StoredObjects,
+): Promise<Fields> {
+  const references = await referencesOf(type, { spec }, others, stored);
+  // If an area, label or category does not exist, its id is unknown, and the value in the hub is used.
   const ids = 'ids' in references ? references.ids : {};
-  const declared = declaredSettings(type, spec, ids);
-  const changed = settingsDiff(settings, declared, {}).map(({ field }) => field);
+  const categories = await resolveCategories(type, spec, (scope) => stored.categories(scope));
+  const declared = declaredSettings(type, spec, { ...ids, ...categories.ids });
+  const changed = settingsDiff(settings, declared, {}).map(({ field }) => type.fields[field]?.at ?? field);
   const values = Object.fromEntries(
     Object.entries(declared).map(([name, value]): [string, Setting] => [name, inHub(settings, name, value)]),
   );
-  const registries = new Map<RegistryType, RegistryEntries>();
-  for (const each of registryTypes) registries.set(each, await stored.entries(each));
-  const written = specOfSettings(
-    type,
-    values,
-    (each, id) => registries.get(each as RegistryType)?.get(id)?.name,
-  );
+  const written = specOfSettings(type, values, await namesIn(stored));
   const names = new Set(changed.map((path) => path.split('.')[0]!));
   return Object.fromEntries([...names].map((name) => [name, written[name]]));
+}
+
+/** Names of areas, labels and categories by type and id. */
+async function namesIn(stored: StoredObjects): Promise<(type: string, id: string) => string | undefined> {
+  const names = new Map<string, ReadonlyMap<string, string>>();
+  for (const each of registryTypes) {
+    const entries = await stored.entries(each);
+    names.set(each, new Map([...entries].map(([id, { name }]) => [id, name])));
+  }
+  for (const scope of categoryScopes) names.set(categoryType(scope), await stored.categories(scope));
+  return (type, id) => names.get(type)?.get(id);
 }
 
 function inHub(settings: Settings, name: string, declared: Setting): Setting {

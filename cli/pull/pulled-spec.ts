@@ -14,7 +14,7 @@ import { integrationChange } from '../diff/integration-change';
 import { entryTypeOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { borrowedTypeOf } from '../settings/borrowed';
-import { pulledSettings } from './pulled-settings';
+import { pulledOwnEntity, pulledSettings } from './pulled-settings';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -43,10 +43,8 @@ export async function pulledFields(
     const { fields } = await configEntityChange(entityType, asked, stored);
     const specs = { automation: automationSpecOf, scene: sceneSpecOf, script: scriptSpecOf };
     const inHub = specs[entityType.type](found, id);
-    return pick(
-      inHub,
-      fields.map(({ field }) => camelCase(field)),
-    );
+    const names = fields.map(({ field }) => camelCase(field));
+    return { ...pick(inHub, names), ...(await pulledOwnEntity(resource, id, resources, stored)) };
   }
   const entryType = entryTypeOf(resource.kind);
   if (entryType) return pulledEntry(entryType, resource as EntryResource, resources, stored);

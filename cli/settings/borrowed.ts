@@ -2,10 +2,17 @@ import type { HubIntegration } from '../../operator/kinds';
 import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { stateOf } from '../../operator/client/config-entities/states';
+import type { Child } from '../../operator/sync/objects/child';
 import { recordedId } from '../../operator/sync/objects/ownership';
 import type { Configurable, SettingsEntries } from '../../operator/client/registries/settings';
-import type { Borrower, BorrowedType, Lookup } from '../../operator/sync/registry/borrowed/borrowed-type';
-import { ambiguousText, ownerAmong } from '../../operator/sync/registry/borrowed/declared';
+import type {
+  Borrower,
+  BorrowedType,
+  Lookup,
+  SettingsKind,
+  SettingsResource,
+} from '../../operator/sync/registry/borrowed/borrowed-type';
+import { ambiguousText, madeText, ownerAmong } from '../../operator/sync/registry/borrowed/declared';
 import { devices } from '../../operator/sync/registry/borrowed/devices';
 import { entities } from '../../operator/sync/registry/borrowed/entities';
 import { entryOf } from '../diff/integration-change';
@@ -48,13 +55,15 @@ export async function findEntry(
   if (!record)
     return { why: `The hub has no ${type.type} that fits spec.select, or not yet.`, isFinal: false };
   if (second) return { why: ambiguousText(selected.found.map((each) => type.nameOf(each))), isFinal: true };
+  const maker = makerOf(type, record, others);
+  if (maker) return { why: madeText(type.nameOf(record), maker), isFinal: true };
   const owner = ownerOf(type, resource, others, record.id);
   return { record, all, lookup, ...(owner && { owner }) };
 }
 
-async function lookupOf(
-  { definition }: BorrowedType,
-  resource: Borrower,
+export async function lookupOf(
+  { definition }: Pick<SettingsKind, 'definition'>,
+  resource: SettingsResource,
   others: readonly CustomResource[],
   stored: StoredObjects,
 ): Promise<Lookup> {
@@ -71,6 +80,17 @@ async function lookupOf(
     hasState: async (entityId) => (await stateOf(stored.client.rest, entityId)) !== undefined,
     version: await stored.version(),
   };
+}
+
+/** The resource that makes the entry; undefined if there is none. */
+function makerOf(
+  type: BorrowedType,
+  record: Configurable,
+  others: readonly CustomResource[],
+): Child | undefined {
+  const made = type.madeBy?.(record);
+  const all = others as readonly Child[];
+  return made && all.find((each) => each.kind === made.definition.kind && recordedId(made, each) === made.id);
 }
 
 /** Another resource that already has the entry; undefined if there is none. */

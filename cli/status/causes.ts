@@ -104,7 +104,8 @@ function find(
  */
 function writtenName({ spec }: CustomResource, kind: string, name: string): string {
   if (name === '') return kind === configuration.kind ? 'of the hub' : '';
-  const texts = Object.values(spec as object).flat() as unknown[];
+  const { entity = {} } = spec as { readonly entity?: object };
+  const texts = [spec, entity].flatMap((each) => Object.values(each) as unknown[]).flat();
   const written = texts.find((text) => typeof text === 'string' && registryName(text) === name);
   return (written as string | undefined) ?? name;
 }

@@ -9,6 +9,7 @@ import { FlowsInProgress } from './entries/flows-in-progress';
 import { Translations } from './entries/translations';
 import { LoadedComponents } from './loaded-components';
 import { HubConnection } from './connection/connection';
+import { CategoryRegistry } from './registries/category-registry';
 import { DeviceSettings } from './registries/device-settings';
 import { EntityRegistry } from './registries/entity-registry';
 import { EntitySettings } from './registries/entity-settings';
@@ -54,6 +55,7 @@ export class HubClient {
   readonly registries: Readonly<Record<RegistryType, Registry>>;
   readonly settings: Readonly<{ entity: EntitySettings; device: DeviceSettings }>;
   readonly labels: LabelRegistry;
+  readonly categories: CategoryRegistry;
   readonly repairIssues: RepairIssues;
   readonly configEntries: ConfigEntryRegistry;
   readonly flows: ConfigFlows;
@@ -86,6 +88,7 @@ export class HubClient {
       device: new DeviceSettings(this.connection),
     };
     this.labels = new LabelRegistry(this.registries.label);
+    this.categories = new CategoryRegistry(this.connection);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.blueprints = new Blueprints(this.connection, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);

@@ -1,5 +1,6 @@
 import { blueprintReference } from './blueprint';
-import { defineChild, hubAndToken, hubObjectSpec } from './child';
+import { ownEntity, ownEntityReferences } from './borrowed';
+import { defineChild, hubObjectSpec } from './child';
 import {
   actionList,
   autoReload,
@@ -76,6 +77,7 @@ const spec = {
         'Reload the hub’s automations after a change. False drops only the operator’s own reload: the hub itself ' +
         'reloads an automation that is written. Default true.',
     },
+    entity: ownEntity('automation', 'Automations'),
   },
   required: ['hubRef', 'alias'],
   anyOf: neededWithoutBlueprint('actions'),
@@ -100,9 +102,13 @@ export const automation = defineChild({
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias', wide: true },
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
   ],
-  references: (resource) => [...hubAndToken(resource), ...blueprintReference('automation', resource.spec)],
+  references: (resource) => [
+    ...ownEntityReferences(resource),
+    ...blueprintReference('automation', resource.spec),
+  ],
   validated: true,
   identity: effectiveId,
+  ownEntity: { domain: 'automation', integration: 'automation', idField: 'automationId' },
 });
 
 export type HubAutomation = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -1,12 +1,12 @@
 import { childSpec, hubAndToken, hubObjectSpec } from './child';
-import { anyValue } from './entity';
-import { immutable, nonEmptyText, objectName } from './fields';
+import { icon } from './entity';
+import { flag, immutable, nonEmptyText, objectName } from './fields';
 import { registryName } from './ids';
 import type { Reference } from './kind';
 import { entryName } from './registry-entry';
 import type { Resource } from './resource';
 import type { CelRule, Field, Schema } from './schema';
-import { borrowedStatusWith } from './status';
+import { borrowedStatusWith, previousSettings } from './status';
 
 /**
  * Schemas that HubEntity and HubDevice share. Both have settings of an object in the hub that the operator
@@ -49,6 +49,66 @@ export const placeSettings = (noun: string) =>
       'x-kubernetes-list-type': 'set',
     },
   }) as const satisfies Record<string, Field>;
+
+const assistant = (name: string) => flag(`Whether ${name} may see and control the entity. ${keptOrPutBack}`);
+
+/** Settings of entities alone. */
+export const entitySettings = {
+  aliases: {
+    type: 'array',
+    description:
+      'Other names for voice assistants, beside those that it has. Names that others gave it stay.',
+    items: { type: 'string', pattern: '^\\S(.*\\S)?$', maxLength: 255 },
+    maxItems: 64,
+    'x-kubernetes-list-type': 'set',
+  },
+  hidden: flag(`True: dashboards do not show it by themselves. ${keptOrPutBack}`),
+  expose: {
+    type: 'object',
+    description: 'Which assistants may see and control the entity. Absent: the settings in the hub are kept.',
+    properties: {
+      conversation: assistant('the assistant of the hub'),
+      alexa: assistant('Amazon Alexa'),
+      googleAssistant: assistant('Google Assistant'),
+    },
+  },
+} as const satisfies Record<string, Field>;
+
+/** A category of a page of the hub. */
+const category = (page: string) => ({
+  ...entryName,
+  description: `Category on the page ${page} of the hub: its name there. One that does not exist is made, and stays in the hub. ${keptOrPutBack}`,
+});
+
+/** Categories of an entity by the pages that have some. */
+export const categories = {
+  type: 'object',
+  description: 'Categories by the pages of the hub that list the entity. Absent: those in the hub are kept.',
+  properties: {
+    automation: category('Automations'),
+    scene: category('Scenes'),
+    script: category('Scripts'),
+    helpers: category('Helpers'),
+  },
+} as const satisfies Field;
+
+/** The settings of the entity that a resource makes. `noun`: `automation`; `page`: the one that lists it. */
+export const ownEntity = (noun: string, page: string) =>
+  ({
+    type: 'object',
+    description:
+      `Beta: Settings of the entity of the ${noun} in the hub, beside its definition. They are written once the hub uses the ` +
+      'definition, which never waits for them. Absent: the settings in the hub are kept.',
+    properties: {
+      ...placeSettings(noun),
+      ...entitySettings,
+      category: category(page),
+      icon: {
+        ...icon,
+        description: `Icon that the hub shows instead of the default one, of the form \`<prefix>:<name>\`. ${keptOrPutBack}`,
+      },
+    },
+  }) as const satisfies Field;
 
 /** Selectors of a device by properties that remain after the hub is set up again. */
 const deviceSelectors = {
@@ -119,53 +179,37 @@ export const selectStays = immutable(
 
 /** The status of a borrowed kind: its entry in the hub, and the settings before the operator changed them. */
 export function borrowedStatus<const Fields extends Record<string, Field>>(fields: Fields) {
-  return borrowedStatusWith({
-    ...fields,
-    previous: {
-      type: 'object',
-      description:
-        'By setting: what the hub had before this resource. It is recorded before the first write, and put back when the ' +
-        'setting leaves the spec or the resource is deleted.',
-      additionalProperties: {
-        type: 'object',
-        description: 'One setting.',
-        properties: {
-          was: {
-            ...anyValue,
-            description:
-              'The value from before; absent: none. Of labels and aliases: those of `ours` that were there before.',
-          },
-          ours: {
-            type: 'array',
-            description:
-              'The values that this resource sets, or has asked for. A value that is none of these was set by another, and stays.',
-            items: anyValue,
-          },
-        },
-      },
-      'x-kubernetes-map-type': 'atomic',
-    },
-  });
+  return borrowedStatusWith({ ...fields, previous: previousSettings });
 }
 
-interface Borrowing {
-  readonly hubRef: { readonly name: string };
+interface Placed {
   readonly areaName?: string;
   readonly labels?: readonly string[];
 }
 
+/** The area and the labels that settings name. */
+const placeReferences = ({ areaName, labels = [] }: Placed): readonly Reference[] => [
+  ...(areaName === undefined ? [] : [{ kind: 'HubArea', name: registryName(areaName) }]),
+  ...labels.map((name) => ({ kind: 'HubLabel', name: registryName(name) })),
+];
+
 /** The objects that a borrowed kind depends on: hub, area, labels, and the integration in its selector. */
 export function borrowedReferences(
-  resource: Resource<Borrowing>,
+  resource: Resource<Placed & { readonly hubRef: { readonly name: string } }>,
   integrationRef: { readonly name: string } | undefined,
 ): readonly Reference[] {
-  const { areaName, labels = [] } = resource.spec;
   return [
     ...hubAndToken(resource),
     ...(integrationRef ? [{ kind: 'HubIntegration', name: integrationRef.name }] : []),
-    ...(areaName === undefined ? [] : [{ kind: 'HubArea', name: registryName(areaName) }]),
-    ...labels.map((name) => ({ kind: 'HubLabel', name: registryName(name) })),
+    ...placeReferences(resource.spec),
   ];
+}
+
+/** The objects that a resource with `entity` depends on: hub, area and labels. */
+export function ownEntityReferences(
+  resource: Resource<{ readonly hubRef: { readonly name: string }; readonly entity?: Placed }>,
+): readonly Reference[] {
+  return [...hubAndToken(resource), ...placeReferences(resource.spec.entity ?? {})];
 }
 
 /** The identity of a selector, independent of the order of its fields. */

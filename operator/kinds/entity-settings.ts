@@ -2,8 +2,10 @@ import {
   borrowedReferences,
   borrowedSpec,
   borrowedStatus,
+  categories,
   deviceSelector,
   deviceText,
+  entitySettings,
   exactlyOneOf,
   identityOfSelect,
   keptOrPutBack,
@@ -22,8 +24,6 @@ const domain = {
   pattern: '^[a-z_]+$',
   maxLength: 64,
 } as const satisfies Schema;
-
-const assistant = (name: string) => flag(`Whether ${name} may see and control the entity. ${keptOrPutBack}`);
 
 const spec = {
   type: 'object',
@@ -71,15 +71,9 @@ const spec = {
     name: nonEmptyText(255, `Name of the entity. ${keptOrPutBack}`),
     icon: { ...icon, description: `Icon, of the form \`<prefix>:<name>\`. ${keptOrPutBack}` },
     ...placeSettings('entity'),
-    aliases: {
-      type: 'array',
-      description:
-        'Other names for voice assistants, beside those that it has. Names that others gave it stay.',
-      items: { type: 'string', pattern: '^\\S(.*\\S)?$', maxLength: 255 },
-      maxItems: 64,
-      'x-kubernetes-list-type': 'set',
-    },
-    hidden: flag(`True: dashboards do not show it by themselves. ${keptOrPutBack}`),
+    aliases: entitySettings.aliases,
+    categories,
+    hidden: entitySettings.hidden,
     disabled: flag(
       `True: the hub does not set it up. False: it does, unless its device or config entry is disabled. ${keptOrPutBack}`,
     ),
@@ -94,16 +88,7 @@ const spec = {
       minimum: 0,
       maximum: 10,
     },
-    expose: {
-      type: 'object',
-      description:
-        'Which assistants may see and control the entity. Absent: the settings in the hub are kept.',
-      properties: {
-        conversation: assistant('the assistant of the hub'),
-        alexa: assistant('Amazon Alexa'),
-        googleAssistant: assistant('Google Assistant'),
-      },
-    },
+    expose: entitySettings.expose,
     entityId: {
       ...entityId,
       description:

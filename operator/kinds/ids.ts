@@ -53,9 +53,9 @@ export function registryName(name: string): string {
 
 /**
  * Folds the case of a text, for which JavaScript has no function. Lower case, upper case and lower case again
- * distinguishes the same texts.
+ * distinguishes the same texts. The hub compares the names of categories in this form.
  */
-function foldCase(text: string): string {
+export function foldCase(text: string): string {
   return text
     .split('ı') // the upper case of ı is the upper case of i
     .map((part) => part.toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ'))

@@ -55,6 +55,8 @@ export interface KindDefinition<
    * that, or if it is an id that a user chooses.
    */
   readonly identityField?: string;
+  /** The entity that the hub makes for the object, whose settings are in `spec.entity`. Absent: it has none of its own. */
+  readonly ownEntity?: OwnEntity;
   /** The id of an object that its resource keeps although an older resource has the same identity. */
   keptObject?(resource: Resource<Infer<Spec>, Infer<Status>>): string | undefined;
   /**
@@ -80,6 +82,15 @@ export function defineKind<const Spec extends Schema, const Status extends Schem
   definition: KindDefinition<Spec, Status, Name>,
 ): KindDefinition<Spec, Status, Name> {
   return definition;
+}
+
+/** How the hub registers the entity of an object. */
+export interface OwnEntity {
+  readonly domain: string;
+  /** The integration that provides it. */
+  readonly integration: string;
+  /** Field of `status` with its unique id. */
+  readonly idField: string;
 }
 
 /** A reference to an object of an operator's kind, a Secret or a ConfigMap. */

@@ -21,6 +21,8 @@ const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
 const registries = registryTypes.map((type) => `Hub${type}` as const);
 /** Kinds that change settings of objects which integrations create. */
 const borrowed = ['HubEntity', 'HubDevice'] as const;
+/** Kinds with settings of an entity or a device. */
+const withSettings = [...borrowed, ...entities] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const blueprints = ['HubBlueprint'] as const;
@@ -330,13 +332,15 @@ export const readyReasons = {
     action: 'Create a resource with a narrower `spec.select`, for example with `integrationRef`.',
   },
   AreaNotFound: {
-    kinds: borrowed,
-    meaning: 'The area in `spec.areaName` does not exist in the hub yet. The settings wait for it.',
+    kinds: withSettings,
+    meaning:
+      'The area in `spec.areaName` or `spec.entity.areaName` does not exist in the hub yet. The settings wait for it; an automation, a scene or a script is in use.',
     action: 'Create a HubArea of that name, read the conditions of the one that exists, or correct the name.',
   },
   LabelNotFound: {
-    kinds: borrowed,
-    meaning: 'A label in `spec.labels` does not exist in the hub yet. The settings wait for it.',
+    kinds: withSettings,
+    meaning:
+      'A label in `spec.labels` or `spec.entity.labels` does not exist in the hub yet. The settings wait for it; an automation, a scene or a script is in use.',
     action:
       'Create a HubLabel of that name, read the conditions of the one that exists, or correct the name.',
   },

@@ -1,3 +1,4 @@
+import { ownEntity, ownEntityReferences } from './borrowed';
 import { defineChild, hubObjectSpec } from './child';
 import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
 import { int32, nonEmptyText, text } from './fields';
@@ -60,6 +61,7 @@ const spec = {
         'Reload the hub’s scenes after a change. False drops only the operator’s own reload: the hub itself reloads ' +
         'after a scene is written. Default true.',
     },
+    entity: ownEntity('scene', 'Scenes'),
   },
   required: ['hubRef', 'name', 'entities'],
   'x-kubernetes-validations': [...idRules],
@@ -85,6 +87,8 @@ export const scene = defineChild({
   ],
   validated: true,
   identity: effectiveId,
+  references: ownEntityReferences,
+  ownEntity: { domain: 'scene', integration: 'homeassistant', idField: 'sceneId' },
 });
 
 export type HubScene = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -1,5 +1,6 @@
 import { blueprintReference } from './blueprint';
-import { defineChild, hubAndToken, hubObjectSpec } from './child';
+import { ownEntity, ownEntityReferences } from './borrowed';
+import { defineChild, hubObjectSpec } from './child';
 import {
   actionList,
   anyValue,
@@ -91,6 +92,7 @@ const spec = {
       description:
         'Accepted as for the other kinds, without effect: the hub loads a written script by itself. Default true.',
     },
+    entity: ownEntity('script', 'Scripts'),
   },
   required: ['hubRef', 'alias'],
   anyOf: neededWithoutBlueprint('sequence'),
@@ -128,9 +130,13 @@ export const script = defineChild({
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
   ],
-  references: (resource) => [...hubAndToken(resource), ...blueprintReference('script', resource.spec)],
+  references: (resource) => [
+    ...ownEntityReferences(resource),
+    ...blueprintReference('script', resource.spec),
+  ],
   validated: true,
   identity: scriptId,
+  ownEntity: { domain: 'script', integration: 'script', idField: 'scriptId' },
 });
 
 export type HubScript = Resource<Infer<typeof spec>, Infer<typeof status>>;

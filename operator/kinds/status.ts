@@ -1,5 +1,6 @@
 import { userAnnotations } from './annotations';
 import { conditions } from './condition';
+import { anyValue } from './entity';
 import { atomicTexts, flag, moment, text } from './fields';
 import type { Field, Schema } from './schema';
 
@@ -57,6 +58,41 @@ const partlyOwnedFields = {
   ),
 } as const satisfies Record<string, Field>;
 
+/** Former values of settings, by setting. */
+export const previousSettings = {
+  type: 'object',
+  description:
+    'By setting: what the hub had before this resource. It is recorded before the first write, and put back when the ' +
+    'setting leaves the spec or the resource is deleted.',
+  additionalProperties: {
+    type: 'object',
+    description: 'One setting.',
+    properties: {
+      was: {
+        ...anyValue,
+        description:
+          'The value from before; absent: none. Of labels and aliases: those of `ours` that were there before.',
+      },
+      ours: {
+        type: 'array',
+        description:
+          'The values that this resource sets, or has asked for. A value that is none of these was set by another, and stays.',
+        items: anyValue,
+      },
+    },
+  },
+  'x-kubernetes-map-type': 'atomic',
+} as const satisfies Field;
+
+/** The record of the settings of the entity that a resource makes. Resources that never had `spec.entity` do not have it. */
+export const ownEntityFields = {
+  registryId: text(
+    'Id of the entity’s entry in the registry of the hub, which `previous` belongs to; only with `spec.entity`.',
+  ),
+  previous: previousSettings,
+  settingsHash: text('Hash (`sha256:<hex>`) of the settings in `spec.entity` that the hub last accepted.'),
+} as const satisfies Record<string, Field>;
+
 /**
  * For automations, scenes and scripts, which the hub replaces as a whole: a field that is removed from the
  * spec disappears from the hub without a record.
@@ -71,6 +107,7 @@ const configEntityFields = {
       'File: the definition is in a ConfigMap that the hub’s pod mounts, and nowhere else. Absent: in the hub’s own file, which its API writes, or on its way.',
     enum: ['File'],
   },
+  ...ownEntityFields,
 } as const satisfies Record<string, Field>;
 
 /** The status of a kind that has an object in a registry of the hub, or a config entry. */

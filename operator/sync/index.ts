@@ -45,7 +45,8 @@ export function syncModules(services: Services): SyncModules {
   const configuration = configurationModule(services, hubs, restarts);
   const community = communityModule(services, hubs);
   const integration = integrationModule(services, hubs);
-  const configEntities = configEntityModules(services, hubs);
+  const registry = registryModules(services, hubs);
+  const configEntities = configEntityModules(services, hubs, registry.ownEntityOf);
   const { findLeftBehind, deliveryOf } = configEntities;
   const hub = hubModule(services, hubs, configuration, restarts, findLeftBehind, deliveryOf);
   const all: readonly KindModules[] = [
@@ -60,7 +61,7 @@ export function syncModules(services: Services): SyncModules {
     { ...integration, modules: { HubIntegration: integration.module } },
     { modules: { HubBlueprint: blueprintModule(services, hubs) } },
     configEntities,
-    registryModules(services, hubs),
+    registry,
   ];
   const byKind = new Map(all.flatMap(({ modules }) => Object.entries(modules)));
   return {

@@ -126,6 +126,25 @@ describe('settings of entities', () => {
     expect(await inHub(mower)).toMatchObject({ id: before.id, hasOwnAlias: true });
   });
 
+  test('categories are of the page that lists the entity, and those of other pages stay', async () => {
+    const select = unique('kitchen_sink', 'lawn_mower', 'kitchen_sink_mower_002');
+    const dock = 'lawn_mower.mower_can_return';
+    const { category_id: id } = await client.connection.command('config/category_registry/create', {
+      scope: 'script',
+      name: 'Mine',
+    });
+    await change(dock, { categories: { script: id } });
+    await home.apply(entity(HUB, 'sorted', { select, categories: { helpers: 'Garden' } }));
+    await home.ready('hubentity', 'sorted');
+    const { 'categories.helpers': garden, ...others } = await settingsOf(dock);
+    expect((await client.categories.entries('helpers')).get(String(garden))).toBe('Garden');
+    expect(others).toMatchObject({ 'categories.script': id });
+    await home.delete('hubentity', 'sorted');
+    const after = await settingsOf(dock);
+    expect(after).not.toHaveProperty('categories.helpers');
+    expect(after).toMatchObject({ 'categories.script': id });
+  });
+
   test('a setting that is removed from the spec gets its former value back, unless a user has changed it since', async () => {
     const dock = 'lawn_mower.mower_can_dock';
     await change(dock, { name: 'Docker' });

@@ -83,11 +83,38 @@ async function customize(): Promise<void> {
   await setDevice('Sun', { area_id: 'garden' });
   await setEntity('sensor.sun_next_dawn', { icon: 'mdi:weather-sunset-up' });
   await setEntity('todo.shopping_list', { icon: 'mdi:cart' });
+  // The entity of an automation.
+  const { category_id: night } = await client.connection.command('config/category_registry/create', {
+    scope: 'automation',
+    name: 'Night',
+  });
+  await setEntity(HALL_OFF, {
+    area_id: 'garden',
+    labels: ['energy'],
+    categories: { automation: night },
+    icon: 'mdi:bed',
+  });
+}
+
+const HALL_OFF = 'automation.hall_off';
+
+/** An automation as the editor of the hub makes it. */
+async function makeAutomation(): Promise<void> {
+  const trigger = { trigger: 'time', at: '23:00:00' };
+  await client.entities.write('automation', 'hall_off', () => ({
+    alias: 'Hall off',
+    triggers: [trigger],
+    conditions: [],
+    actions: [],
+  }));
+  await until('the hub has loaded it', () => client.entityRegistry.findNow('automation', 'hall_off'));
 }
 
 test('the settings that a user has changed become files; when they are applied they are Ready, and nothing is written to the hub', async () => {
+  await makeAutomation();
   const untouched = await villa.export(home.namespace, 'untouched');
   expect(untouched.written.map(({ path }) => path).filter(isSettings)).toEqual([]);
+  expect(untouched.contents['automations/hall-off.yaml']).not.toContain('entity:');
   await customize();
   const { written, notExpressed, contents, stdout } = await villa.export(home.namespace, 'villa');
   expect(notExpressed).toEqual([]);
@@ -142,6 +169,13 @@ spec:
   expect(contents['entities/lawn-mower-mower-can-mow.yaml']).toContain(
     '  name: Shaun\n  areaName: Garden\n  hidden: true\n',
   );
+  expect(contents['automations/hall-off.yaml']).toContain(`  entity:
+    areaName: Garden
+    labels:
+      - Energy
+    icon: mdi:bed
+    category: Night
+`);
   expect(contents['entities/todo-shopping-list.yaml']).toContain('entityId: todo.shopping_list');
   expect(stdout).toContain('entities/todo-shopping-list.yaml');
   const ids = [...(await client.configEntries.all()).keys()];
@@ -303,4 +337,49 @@ test('diff says what the operator would write, and pull copies a user’s change
     aliases: ['Cooker', 'Fire'],
   });
   expect(await compare()).toMatchObject({ code: 0 });
+});
+
+test('diff and pull know the settings of what a resource makes', async () => {
+  const file = villa.path('villa/automations/hall-off.yaml');
+  const compare = () => kubectlHub(home.namespace, ['diff', `--filename=${file}`]);
+  const text = await readFile(file, 'utf8');
+  await writeFile(
+    file,
+    text
+      .replace('spec:\n', 'spec:\n  driftPolicy: Warn\n')
+      .replace('icon: mdi:bed', 'icon: mdi:sheep # count them')
+      .replace('category: Night', 'category: Quiet'),
+  );
+  const { code, stdout } = await compare();
+  expect(code).toBe(1);
+  expect(stdout).toContain('entity.icon: hub has "mdi:bed", resource says "mdi:sheep"');
+  expect(stdout).toContain('resource says "Quiet"');
+  await mustKubectl(['apply', '--server-side', `--filename=${file}`], { namespace: home.namespace });
+  await home.ready('hubautomation', 'hall-off');
+  expect(await settingsOf(HALL_OFF)).toMatchObject({ icon: 'mdi:sheep', areaName: 'garden' });
+  expect(await compare()).toMatchObject({ code: 0 });
+
+  await setEntity(HALL_OFF, { icon: 'mdi:cow', area_id: 'kitchen' });
+  await home.ready('hubautomation', 'hall-off', { status: 'False', reason: 'DriftDetected' });
+  expect((await compare()).stdout).toContain('driftPolicy is Warn');
+  const pull = ['pull', 'haauto/hall-off', `--write=${file}`];
+  expect((await kubectlHub(home.namespace, pull)).stdout).toContain('entity changed in');
+  const pulled = await readFile(file, 'utf8');
+  expect(pulled).toContain('    icon: mdi:cow # count them\n');
+  expect(pulled).toContain('    areaName: Kitchen\n');
+  expect(pulled).toContain('    category: Quiet\n');
+  expect((await kubectlHub(home.namespace, pull)).stdout).toContain('has it as the hub does');
+
+  const double = villa.path('double.json');
+  await writeFile(
+    double,
+    JSON.stringify({
+      apiVersion: 'hub-operator.dev/v1',
+      kind: 'HubEntity',
+      metadata: { name: 'double' },
+      spec: { hubRef: { name: 'villa' }, select: { entityId: HALL_OFF }, hidden: true },
+    }),
+  );
+  const refused = await kubectlHub(home.namespace, ['diff', `--filename=${double}`]);
+  expect(refused.stdout).toContain('set entity in the HubAutomation hall-off');
 });

@@ -135,6 +135,58 @@ describe('the files of an export', () => {
     });
   });
 
+  test('settings of the entity that a resource makes are in its file, and in none of their own', async () => {
+    const settings = {
+      areaName: 'attic',
+      labels: ['night', 'own'],
+      aliases: [],
+      icon: 'mdi:bed',
+      hidden: false,
+      'categories.automation': 'c1',
+    };
+    const entity = {
+      id: 'r',
+      entityId: 'automation.lamp',
+      integration: 'automation',
+      uniqueId: 'lamp',
+      deviceId: null,
+      configEntryId: null,
+      translationKey: null,
+      originalName: 'Lamp',
+      originalDeviceClass: null,
+      hasOwnAlias: true,
+      disabledBy: null,
+      options: {},
+      settings,
+    };
+    const { described } = describeHub('villa', {
+      ...content([stored('lamp', { alias: 'Lamp' })]),
+      entries: {
+        ...empty.entries,
+        label: [entry('label', 'own', 'Managed by Hub Operator'), entry('label', 'night', 'Night')],
+        area: [entry('area', 'attic', 'Attic')],
+      },
+      settings: {
+        entities: [entity],
+        devices: [],
+        facts: new Map(),
+        exposesNew: {},
+        categories: new Map([['automation category', new Map([['c1', 'Quiet']])]]),
+      },
+    });
+    expect(described.map(({ definition: { kind } }) => kind)).toEqual([
+      'HubLabel',
+      'HubArea',
+      'HubAutomation',
+    ]);
+    expect(described.at(-1)!.resource.spec['entity']).toEqual({
+      areaName: 'Attic',
+      labels: ['Night'],
+      icon: 'mdi:bed',
+      category: 'Quiet',
+    });
+  });
+
   test('integrations are named by domain and title; two that cannot be distinguished are listed', async () => {
     const { described, notExpressed } = describeHub('villa', {
       ...empty,

@@ -162,11 +162,12 @@ describe('the selector of a device', () => {
 describe('the files of an export', () => {
   const described = (settings: Partial<HubSettings>, names: readonly (readonly [string, string])[] = []) =>
     describeSettings(
-      { entities: [], devices: [], facts: new Map(), exposesNew, ...settings },
+      { entities: [], devices: [], facts: new Map(), exposesNew, categories: new Map(), ...settings },
       {
         integrations: [{ entry_id: ENTRY } as ConfigEntry],
         names: new Map(names),
         nameOf: (type, id) => (id === 'own' ? undefined : `The ${type} ${id}`),
+        made: new Set(['automation.made']),
       },
     );
 
@@ -181,6 +182,8 @@ describe('the files of an export', () => {
       entity('fan.loud', { labels: ['own'] }, { deviceId: 'device-b' }),
       entity('fan.low', { aliases: ['Wind', 'Air'] }, { deviceId: 'device-b' }),
       entity('light.alone', { icon: 'mdi:lamp' }),
+      // The file of the automation has the settings of this one.
+      entity('automation.made', { icon: 'mdi:lamp' }, { integration: 'automation' }),
       // The entity of the operator's own marker script.
       entity('script.x', { icon: 'mdi:lamp' }, { uniqueId: 'hub_operator_configuration' }),
     ];

@@ -7,6 +7,7 @@ import type { Claim } from '../../../operator/sync/hub-pod/owned-objects';
 import type { HubContext } from '../../../operator/sync/hub/steps';
 import type { SecretContent } from '../../../operator/runtime/secrets';
 import type { ClusterObject } from '../../../operator/runtime/objects';
+import type { OwnEntitySettings } from '../../../operator/sync/objects/own-entity';
 import type { Services } from '../../../operator/sync/services';
 import { unbounded } from '../../../operator/base/bounded-task';
 import { silentLog } from '../../cluster/silent-log';
@@ -131,3 +132,11 @@ function strict<T extends object>(object: T, name: string): T {
 }
 
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
+
+/** Resources without `spec.entity`. */
+export const noSettings: OwnEntitySettings = {
+  settle: (made) => Promise.resolve(made),
+  putBack: () => Promise.resolve([]),
+  objectOf: () => undefined,
+  forget: () => undefined,
+};

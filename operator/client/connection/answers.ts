@@ -165,6 +165,9 @@ export const results = {
   /** Entries by entity id; null if there is no such entity. */
   'config/entity_registry/get_entries': record(nullable(registryEntity)),
   'config/device_registry/list': list(registryDevice),
+  /** The hub draws the ids. */
+  'config/category_registry/list': list(object({ category_id: text, name: text })),
+  'config/category_registry/create': object({ category_id: text }),
   /** Whether new entities are exposed to an assistant by default. */
   'homeassistant/expose_new_entities/get': object({ expose_new: flag }),
   'config_entries/get': list(configEntry),
@@ -227,6 +230,7 @@ export const messages = {
 export const events = {
   entity_registry_updated: entityRegistryUpdated,
   device_registry_updated: deviceRegistryUpdated,
+  category_registry_updated: object({ scope: text }),
   floor_registry_updated: registryUpdated,
   label_registry_updated: registryUpdated,
   area_registry_updated: registryUpdated,

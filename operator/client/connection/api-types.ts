@@ -178,6 +178,8 @@ const nearlyText = <T extends string | null>(): Shape<T> => scalar as Shape<neve
 /** An entry of the hub's entity registry. */
 export const registryEntity = object({
   entity_id: text,
+  /** The entry keeps this id when the entity gets another entity id. */
+  id: optional(text),
   unique_id: unchecked<string>(),
   /** The integration that provides the entity. */
   platform: text,
@@ -227,6 +229,8 @@ export const detailedEntity = object({
   hidden_by: maybeText,
   disabled_by: maybeText,
   device_class: maybeText,
+  /** Ids by scope. */
+  categories: unchecked<Readonly<Record<string, unknown>> | null | undefined>(),
   /** By domain or assistant. The options of locks and alarm panels contain codes. */
   options: unchecked<Readonly<Record<string, unknown>> | null | undefined>(),
 });

@@ -8,7 +8,7 @@ import type {
 import type { events, messages, results } from './answers';
 import type { BlueprintDomain } from './config-entity';
 import type { RequestType } from './errors';
-import type { CollectionType, RegistryPrefix } from './registry-types';
+import type { CategoryScope, CollectionType, RegistryPrefix } from './registry-types';
 import type { Of } from './shape';
 
 type NoFields = Readonly<Record<string, never>>;
@@ -25,6 +25,8 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
   /** `lifespan` is in days. */
   'auth/long_lived_access_token': { readonly client_name: string; readonly lifespan: number };
   'config/entity_registry/get_entries': { readonly entity_ids: readonly string[] };
+  'config/category_registry/list': { readonly scope: CategoryScope };
+  'config/category_registry/create': { readonly scope: CategoryScope; readonly name: string };
   'homeassistant/expose_new_entities/get': { readonly assistant: string };
   'config_entries/subentries/list': { readonly entry_id: string };
   'frontend/get_translations': {
@@ -132,6 +134,8 @@ interface EntityUpdate {
   readonly icon?: string | null;
   readonly area_id?: string | null;
   readonly labels?: readonly string[];
+  /** Category ids by scope. Null removes one. Scopes that are left out stay. */
+  readonly categories?: Readonly<Partial<Record<CategoryScope, string | null>>>;
   /** A null in the list stands for the entity's name. */
   readonly aliases?: readonly (string | null)[];
   readonly device_class?: string | null;

@@ -16,6 +16,10 @@ export type RegistryType = ConfigRegistryType | CollectionType;
 /** The registries whose entries are created by integrations and whose settings the operator changes. */
 export type SettingsType = 'entity' | 'device';
 
+/** Pages of the hub that sort their entries into categories, each of its own ones. */
+export const categoryScopes = ['automation', 'scene', 'script', 'helpers'] as const;
+export type CategoryScope = (typeof categoryScopes)[number];
+
 /** The first part of the names of the commands of registries and collections. */
 export type RegistryPrefix = `config/${ConfigRegistryType}_registry` | CollectionType;
 

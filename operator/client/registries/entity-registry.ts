@@ -253,8 +253,8 @@ function kindOf({ platform, entity_id: entityId }: RegistryEntity): FollowedKind
 
 /** Only the used fields are kept: a hub may have thousands of entities with options of any size. */
 function picked(entity: RegistryEntity): RegistryEntity {
-  const { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
-  return { entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
+  const { id, entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels } = entity;
+  return { id, entity_id, unique_id, platform, disabled_by, original_name, original_icon, labels };
 }
 
 const isOfKind = (entityId: string): boolean =>

@@ -4,6 +4,7 @@ import { type Changes, type Entries, FollowedCollection } from '../connection/co
 import type { CommandFields } from '../connection/commands';
 import type { HubConnection } from '../connection/connection';
 import { domainOf } from '../connection/entity-id';
+import { type CategoryScope, categoryScopes } from '../connection/registry-types';
 import { checked, nullable, record } from '../connection/shape';
 import {
   byUser,
@@ -73,6 +74,17 @@ const TO_HUB: Readonly<Record<string, (value: Setting, entity: EntityRecord) => 
   disabled: (value) => ({ disabled_by: byUser(value) }),
   deviceClass: (value) => ({ device_class: value as string | null }),
 };
+
+/** The setting of the category in a scope. */
+export const categorySetting = (scope: CategoryScope) => `categories.${scope}` as const;
+
+/** One field of the command has the categories of all scopes. */
+function categoryFields(changes: Settings): EntityFields {
+  const changed = categoryScopes
+    .filter((scope) => changes[categorySetting(scope)] !== undefined)
+    .map((scope) => [scope, changes[categorySetting(scope)]] as const);
+  return changed.length > 0 ? { categories: Object.fromEntries(changed) } : {};
+}
 
 /** Number of entities that one command reads. */
 const PER_COMMAND = 500;
@@ -165,7 +177,7 @@ export class EntitySettings implements SettingsRegistry<EntityRecord> {
   }
 
   private async updateFields(entity: EntityRecord, changes: Settings): Promise<void> {
-    const fields = commandFields(TO_HUB, changes, entity);
+    const fields = { ...commandFields(TO_HUB, changes, entity), ...categoryFields(changes) };
     if (Object.keys(fields).length > 0) await this.send(entity.entityId, fields);
   }
 
@@ -274,7 +286,7 @@ function merged(
  * large or secret options.
  */
 function picked(entity: DetailedEntity): EntityRecord {
-  const { entity_id: entityId, options: given, aliases, disabled_by: disabledBy = null } = entity;
+  const { entity_id: entityId, options: given, aliases, categories, disabled_by: disabledBy = null } = entity;
   const domain = domainOf(entityId);
   const options = Object.fromEntries(
     [...Object.values(ASSISTANTS), ...(domain in OPTIONS_OF ? [domain] : [])]
@@ -304,6 +316,12 @@ function picked(entity: DetailedEntity): EntityRecord {
       disabled: disabledBy !== null,
       deviceClass: entity.device_class ?? null,
       entityId,
+      // Most have none: thousands of entities would keep as many empty settings.
+      ...Object.fromEntries(
+        categoryScopes
+          .filter((scope) => typeof categories?.[scope] === 'string')
+          .map((scope) => [categorySetting(scope), categories![scope] as string]),
+      ),
       ...Object.fromEntries(
         (OPTIONS_OF[domain] ?? []).map((name) => [name, scalarOf(options[domain]?.[OPTIONS[name]])]),
       ),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
+import { ownEntityRecord } from '../objects/own-entity';
 import { adoptedEvent, forgottenStatus, recordedId } from '../objects/ownership';
 import { volumeStatus } from '../hub-pod/hub-volume';
 import { inProgress } from './conditions';
@@ -98,7 +99,11 @@ export function forgetObject<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Outcome {
-  const status = forgottenStatus(entityType, ['entityId', 'formerIds', 'enabled', 'delivery'], work.volume);
+  const status = forgottenStatus(
+    entityType,
+    ['entityId', 'formerIds', 'enabled', 'delivery', ...ownEntityRecord],
+    work.volume,
+  );
   work.cached.operation = undefined;
   return inProgress(entityType, work, 0, { status });
 }

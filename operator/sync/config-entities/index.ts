@@ -1,6 +1,8 @@
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
 import { childModule } from '../objects/child-module';
+import type { OwnEntitySettings } from '../objects/own-entity';
+import type { ObjectType } from '../objects/ownership';
 import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsive';
@@ -12,8 +14,16 @@ import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
 
-/** The sync modules of the kinds whose objects the hub keeps in files that its API writes. */
-export function configEntityModules(services: Services, hubs: HubClients) {
+/**
+ * The sync modules of the kinds whose objects the hub keeps in files that its API writes.
+ *
+ * @param ownEntityOf the settings of the entities that a kind makes
+ */
+export function configEntityModules(
+  services: Services,
+  hubs: HubClients,
+  ownEntityOf: (object: Pick<ObjectType, 'definition' | 'reason'>) => OwnEntitySettings,
+) {
   const contexts = new EntityContexts(services, [automations, scenes, scripts]);
   const leftBehind = new LeftBehind(services, contexts, [automations, scenes, scripts]);
   const report = new DeliveryReport(services, contexts, [automations, scenes, scripts]);
@@ -21,9 +31,21 @@ export function configEntityModules(services: Services, hubs: HubClients) {
     deliveryOf: (hub: Hub, client: HubClient) => report.of(hub, client),
     findLeftBehind: (hub: Hub, client: HubClient) => leftBehind.report(hub, client),
     modules: {
-      HubAutomation: childModule(services, hubs, new ConfigEntitySync(automations, services, contexts)),
-      HubScene: childModule(services, hubs, new ConfigEntitySync(scenes, services, contexts)),
-      HubScript: childModule(services, hubs, new ConfigEntitySync(scripts, services, contexts)),
+      HubAutomation: childModule(
+        services,
+        hubs,
+        new ConfigEntitySync(automations, services, contexts, ownEntityOf(automations)),
+      ),
+      HubScene: childModule(
+        services,
+        hubs,
+        new ConfigEntitySync(scenes, services, contexts, ownEntityOf(scenes)),
+      ),
+      HubScript: childModule(
+        services,
+        hubs,
+        new ConfigEntitySync(scripts, services, contexts, ownEntityOf(scripts)),
+      ),
     },
     /** Resolves when no write is in progress and status has all results; writes to a hung hub are not waited for. */
     async drain() {

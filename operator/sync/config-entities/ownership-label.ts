@@ -3,12 +3,13 @@ import type { ConfigEntityKind } from '../../client/connection/config-entity';
 import type { LabelledEntity } from '../../client/registries/entity-registry';
 import { HubError, isUnknownCommand } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
+import { ownLabels } from '../objects/own-labels';
 import type { LabelDefinition } from '../../client/registries/label-registry';
 
 // Labels show the household which entities are managed. By them a resource that was restored without status recognizes its own.
 
 const MANAGED: LabelDefinition = {
-  name: 'Managed by Hub Operator',
+  name: ownLabels.managed,
   icon: 'mdi:kubernetes',
   color: 'indigo',
   description: 'Defined in Kubernetes. Changes that are made here are reverted.',
@@ -16,7 +17,7 @@ const MANAGED: LabelDefinition = {
 
 /** Beside the first one: deleting the resource leaves what a person made. */
 const ADOPTED: LabelDefinition = {
-  name: 'Adopted by Hub Operator',
+  name: ownLabels.adopted,
   icon: 'mdi:kubernetes',
   color: 'blue-grey',
   description: 'Existed before it was defined in Kubernetes.',

@@ -9,6 +9,7 @@ import type { Child } from '../objects/child';
 import { hubVolume } from '../hub-pod/hub-volume';
 import { isInConfiguration } from '../hub-pod/own-definitions';
 import { DriftPolicy } from '../objects/drift-policy';
+import type { OwnEntitySettings } from '../objects/own-entity';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
 import { recordedId } from '../objects/ownership';
 import { WritePacing } from '../objects/write-pacing';
@@ -65,6 +66,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     private readonly entityType: EntityType<R, S>,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
     private readonly contexts: EntityContexts,
+    private readonly settings: OwnEntitySettings,
   ) {
     super();
     this.drift = new DriftPolicy(services, entityType.definition);
@@ -144,8 +146,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return work.place.observe(this.entityType, work);
   }
 
-  protected override dryRun(work: PlacedWork<R, S>, observation: Observation): Outcome {
-    return dryRun(this.entityType, work, observation);
+  protected override dryRun(work: PlacedWork<R, S>, observation: Observation): Outcome | Promise<Outcome> {
+    return this.withSettings(work, observation, dryRun(this.entityType, work, observation));
   }
 
   protected override async acquire(
@@ -169,6 +171,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       const announced = untilAnnounced(entityType, work, places.own);
       if (announced) return announced;
       if (!(await this.removals.ensureSettled(resource, client, former))) return inProgress(entityType, work);
+      await this.settings.putBack(resource, client);
     }
     const ownerOf = (each: string) => this.claims.ownerOf(each, resource, client);
     const whereIs = (each: string) => places.whereIs(entityType.type, each);
@@ -191,8 +194,9 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     }
   }
 
-  override remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
-    return this.removals.remove(resource, client);
+  override async remove(resource: R, client: HubClient): Promise<Waiting | readonly EventSpec[]> {
+    const removed = await this.removals.remove(resource, client);
+    return 'type' in removed ? removed : [...removed, ...(await this.settings.putBack(resource, client))];
   }
 
   isOutsideVolume(resource: R, client: HubClient): Promise<boolean> {
@@ -204,13 +208,14 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
   }
 
   override objectOf(resource: R, client: HubClient | undefined): string | undefined {
-    return this.removals.objectOf(resource, client);
+    return this.removals.objectOf(resource, client) ?? this.settings.objectOf(resource);
   }
 
   override forget(resource: R, client: HubClient): void {
     const { cache, places } = this.contexts.of(client, resource);
     cache.delete(resource.metadata.uid);
     places.claims.unclaim(resource.metadata.uid);
+    this.settings.forget(resource, client);
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): PlacedWork<R, S> {
@@ -355,7 +360,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
       this.operations.reload(work);
       return inProgress(entityType, work);
     }
-    return this.completion.finishWithState(work, observation, (accepted) =>
+    const outcome = await this.completion.finishWithState(work, observation, (accepted) =>
       entity.disabled_by === null
         ? readyOutcome(entityType, work, accepted)
         : {
@@ -363,6 +368,17 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
             ...detailsOf(entityType, work, accepted),
           },
     );
+    return this.withSettings(work, observation, outcome);
+  }
+
+  /** The outcome of the definition, and of the settings of its entity once the hub uses that. */
+  private withSettings(
+    { resource, client, context }: PlacedWork<R, S>,
+    observation: Observation,
+    outcome: Outcome,
+  ): Outcome | Promise<Outcome> {
+    if (outcome.type !== 'Ready' || observation.type !== 'InUse') return outcome;
+    return this.settings.settle(outcome, observation.entity.id, resource, client, context);
   }
 
   /** Whether status records that the payload was reloaded, or that the reload failed too recently for a retry. */

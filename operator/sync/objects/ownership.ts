@@ -41,9 +41,13 @@ export function recordedBy<R extends Child>(
   return cache.ofHubByStatus<R>(definition.kind, namespace, name, idField, id);
 }
 
-/** Reports whether the hub has accepted this content before. */
-export function hasAccepted({ status }: Child, hash: string): boolean {
-  return status?.['appliedHash'] === hash;
+/**
+ * Reports whether the hub has accepted this content before.
+ *
+ * @param field of `status` that has the hash
+ */
+export function hasAccepted({ status }: Child, hash: string, field = 'appliedHash'): boolean {
+  return status?.[field] === hash;
 }
 
 /** The other resources of a kind that belong to the hub of a resource. */

@@ -33,6 +33,8 @@ export interface CachedEntry extends Corrected, Paced {
 interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly type: RegistryType | SettingsType;
   readonly fields: Readonly<Record<string, ReferringField>>;
+  /** Only those of its resources are watched that have an entry, or wait for one that they refer to. */
+  readonly isOptional?: true;
 }
 
 /** A registry of the hub, as far as its changes are concerned. */
@@ -87,16 +89,20 @@ export class EntryContexts extends PerClient<EntryContext> {
     hubName: string,
     cached: PerResource<CachedEntry>,
   ): Generator<WatchedEntry> {
-    const entryType = this.entryTypes.find((each) => each.type === type)!;
-    const { kind } = entryType.definition;
-    for (const resource of this.services.cache.ofHub<Child>(kind, namespace, hubName)) {
-      const { name, uid } = resource.metadata;
-      yield {
-        id: recordedId(entryType, resource),
-        seen: cached.find(uid)?.seen,
-        isReady: isReady(resource),
-        requeue: (priority) => this.services.requeue(kind, namespace, name, priority),
-      };
+    for (const entryType of this.entryTypes.filter((each) => each.type === type)) {
+      const { kind } = entryType.definition;
+      for (const resource of this.services.cache.ofHub<Child>(kind, namespace, hubName)) {
+        const { name, uid } = resource.metadata;
+        const id = recordedId(entryType, resource);
+        const remembered = cached.find(uid);
+        if (entryType.isOptional && id === undefined && !remembered?.waiting) continue;
+        yield {
+          id,
+          seen: remembered?.seen,
+          isReady: isReady(resource),
+          requeue: (priority) => this.services.requeue(kind, namespace, name, priority),
+        };
+      }
     }
   }
 }
@@ -130,7 +136,7 @@ const QUIET_PERIOD = 300;
 export class RegistryWatch {
   constructor(private readonly options: RegistryWatchOptions) {
     const { client, clock, entryTypes } = options;
-    for (const { type } of entryTypes) {
+    for (const type of new Set(entryTypes.map((each) => each.type))) {
       const timer = new Timer(clock);
       registryOf(client, type).onChange(() => this.schedule(type, timer, QUIET_PERIOD));
     }
@@ -181,9 +187,10 @@ export class RegistryWatch {
   }
 
   /** The registries whose entries refer to those of this one. */
-  private dependentsOf(type: WatchedType['type']): WatchedType['type'][] {
-    return this.options.entryTypes
-      .filter(({ fields }) => Object.values(fields).some((field) => field.refersTo?.entryType.type === type))
-      .map((entryType) => entryType.type);
+  private dependentsOf(type: WatchedType['type']): ReadonlySet<WatchedType['type']> {
+    const dependents = this.options.entryTypes.filter(({ fields }) =>
+      Object.values(fields).some((field) => field.refersTo?.entryType.type === type),
+    );
+    return new Set(dependents.map((entryType) => entryType.type));
   }
 }

@@ -1,4 +1,4 @@
-import type { CollectionType, RegistryType } from '../../client/connection/registry-types';
+import type { CategoryScope, CollectionType, RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import { yamlZones } from '../../client/registries/yaml-zones';
 import { area, floor, label, zone } from '../../kinds';
@@ -22,6 +22,8 @@ export interface EntryType extends ObjectType {
 
 /** A field of a spec that may name entries of registries. */
 export interface ReferringField {
+  /** Place of the field in the spec. A dot leads into an object: `expose.alexa`. If absent, the place is its name. */
+  readonly at?: string;
   /** A list without an order. Cleared, it is empty. */
   readonly isSet?: boolean;
   /** The spec has names of entries of another registry, the hub has their ids. */
@@ -30,6 +32,8 @@ export interface ReferringField {
     /** Reason of `Ready` while one of them does not exist. */
     readonly reason: ReadyReason;
   };
+  /** The spec has the name of a category of this page of the hub, the hub its id. */
+  readonly category?: CategoryScope;
 }
 
 export interface EntryField extends ReferringField {

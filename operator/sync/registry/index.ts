@@ -1,8 +1,11 @@
 import { childModule } from '../objects/child-module';
+import type { OwnEntitySettings } from '../objects/own-entity';
+import type { ObjectType } from '../objects/ownership';
 import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { devices } from './borrowed/devices';
 import { entities } from './borrowed/entities';
+import { OwnEntity, ownSettings } from './borrowed/own-entity';
 import { BorrowedSync } from './borrowed/sync';
 import { entryTypes } from './entry-types';
 import { EntryContexts } from './entry-contexts';
@@ -10,8 +13,16 @@ import { RegistrySync } from './sync';
 
 /** The sync modules of the kinds whose objects are entries in registries or collections of the hub. */
 export function registryModules(services: Services, hubs: HubClients) {
-  const contexts = new EntryContexts(services, [...entryTypes, entities, devices]);
+  const contexts = new EntryContexts(services, [
+    ...entryTypes,
+    entities,
+    devices,
+    ...entities.makers.map((definition) => ownSettings({ definition, reason: entities.reason })),
+  ]);
   return {
+    /** The settings of the entities that the resources of a kind make. */
+    ownEntityOf: (object: Pick<ObjectType, 'definition' | 'reason'>): OwnEntitySettings =>
+      new OwnEntity(object, services, contexts),
     modules: {
       ...Object.fromEntries(
         entryTypes.map((entryType) => [

@@ -64,6 +64,13 @@ export interface Unresolved {
   readonly missing: readonly string[];
 }
 
+/** The value of a field of a spec. */
+export function valueAt(spec: Readonly<Record<string, unknown>>, at: string): unknown {
+  return at
+    .split('.')
+    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], spec);
+}
+
 /** The ids of all entries that a resource refers to, or the outcome if some are missing. */
 export async function resolveReferences(
   { fields }: { readonly fields: Readonly<Record<string, ReferringField>> },
@@ -72,8 +79,8 @@ export async function resolveReferences(
 ): Promise<{ readonly ids: References } | Unresolved> {
   const ids: Record<string, string | readonly string[]> = {};
   const outcomes: Waiting[] = [];
-  for (const [field, { refersTo, isSet }] of Object.entries(fields)) {
-    const value = spec[field] as string | readonly string[] | undefined;
+  for (const [field, { refersTo, isSet, at = field }] of Object.entries(fields)) {
+    const value = valueAt(spec, at) as string | readonly string[] | undefined;
     if (!refersTo || value === undefined) continue;
     const { entryType, reason } = refersTo;
     const entries = await lookup.entries(entryType);
@@ -82,7 +89,7 @@ export async function resolveReferences(
     for (const name of typeof value === 'string' ? [value] : value) {
       const resolved = resolveName(entryType, name, resources, entries);
       if ('missing' in resolved) {
-        const message = `Waiting for the ${entryType.type} “${name}” in ${field}: ${resolved.missing}.`;
+        const message = `Waiting for the ${entryType.type} “${name}” in ${at}: ${resolved.missing}.`;
         outcomes.push(waiting(reason, message, AREA_DEPENDENCY_REQUEUE));
       } else found.push(resolved.id);
     }

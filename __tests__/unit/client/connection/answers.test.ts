@@ -96,6 +96,8 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
     { id: NAME, labels: [NAME], disabled_by: NAME, config_entries: [NAME], config_entry_id: NAME },
   ],
   'config/entity_registry/get_entries': { [NAME]: entity },
+  'config/category_registry/list': [{ category_id: NAME, name: NAME }],
+  'config/category_registry/create': { category_id: NAME },
   'homeassistant/expose_new_entities/get': { expose_new: true },
   'config_entries/get': [configEntry],
   'config_entries/flow/progress': [flow],

@@ -26,7 +26,7 @@ import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ConfigEntitySync } from '../../../../operator/sync/config-entities/sync';
 import { ManualClock, settle } from '../../manual-clock';
 import { FakePresence } from '../fake-presence';
-import { aHub, services } from '../fixtures';
+import { aHub, noSettings, services } from '../fixtures';
 import { until } from '../../until';
 
 // The outcomes of one resource while time passes and its hub fails. Integration tests cover the behaviour of
@@ -116,7 +116,12 @@ class Bench {
       applier: { find: () => Promise.resolve(undefined) },
       requeue: () => void this.requeued++,
     });
-    this.module = new ConfigEntitySync(entityType, this.given, new EntityContexts(this.given, ENTITY_TYPES));
+    this.module = new ConfigEntitySync(
+      entityType,
+      this.given,
+      new EntityContexts(this.given, ENTITY_TYPES),
+      noSettings,
+    );
   }
 
   get status(): Readonly<Record<string, unknown>> {

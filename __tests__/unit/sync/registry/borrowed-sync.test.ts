@@ -124,6 +124,7 @@ beforeEach(() => {
   } as unknown as HubClient;
   given = services({
     clock,
+    metrics: { countDrift: () => undefined },
     requeue: (...key) => void requeued.push(key.slice(0, 3).join(' ')),
     cache: {
       get: () => aHub({ status: { volumeID: volume, ...(version !== undefined && { version }) } }) as never,
@@ -406,6 +407,123 @@ describe('BorrowedSync', () => {
     });
     reject = new NotFound('not_found', 'Entity not found');
     expect(await remove('a')).toEqual([]);
+  });
+
+  describe('categories', () => {
+    let names: Map<string, string>;
+    let made: string[];
+
+    beforeEach(() => {
+      names = new Map([['c1', 'Light']]);
+      made = [];
+      const categories = {
+        entries: async () => names,
+        ensure: async (_: string, name: string) => {
+          if (reject) throw reject;
+          made.push(name);
+          names = new Map([...names, [`c${names.size + 1}`, name]]);
+        },
+      };
+      Object.assign(client, { categories });
+    });
+
+    test('are found by their names in any case', async () => {
+      resources = [aResource('a', { categories: { automation: 'LIGHT' } })];
+      expect(await settle('a')).toMatchObject({ type: 'Ready' });
+      expect([writes, made]).toEqual([[{ 'categories.automation': 'c1' }], []]);
+      expect(statusOf('a')).toMatchObject({ previous: { 'categories.automation': { ours: ['c1'] } } });
+      await remove('a');
+      expect(writes.at(-1)).toEqual({ 'categories.automation': null });
+    });
+
+    test('are made before their id is recorded and written, and not in a dry-run', async () => {
+      resources = [aResource('a', { categories: { automation: 'Heat' } })];
+      expect(await reconcile('a', { dryRun: true })).toMatchObject({ reason: 'DryRun' });
+      expect(made).toEqual([]);
+      expect(await reconcile('a')).toMatchObject({ type: 'Waiting', after: 2_000 });
+      expect([made, writes]).toEqual([['Heat'], []]);
+      expect(statusOf('a')).not.toHaveProperty('previous');
+      await clock.advance(2_000);
+      expect(await settle('a')).toMatchObject({ type: 'Ready' });
+      expect(statusOf('a')).toMatchObject({ previous: { 'categories.automation': { ours: ['c2'] } } });
+    });
+
+    test('one that a person removed is a change in the hub: with Warn it is left', async () => {
+      resources = [aResource('a', { categories: { automation: 'Light' }, driftPolicy: 'Warn' })];
+      await settle('a');
+      names = new Map();
+      records = [aRecord()];
+      await clock.advance(60_000);
+      expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
+      expect(made).toEqual([]);
+    });
+
+    test('a name that the hub refuses is not sent again', async () => {
+      reject = new HubRejected('invalid_info', 'The name is in use');
+      resources = [aResource('a', { categories: { automation: 'Heat' } })];
+      expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub' });
+      reject = undefined;
+      await clock.advance(60_000);
+      expect(await settle('a')).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub' });
+      expect(made).toEqual([]);
+    });
+
+    test('a former one that the hub does not have any more is not put back', async () => {
+      names = new Map([
+        ['c1', 'Light'],
+        ['c2', 'Heat'],
+      ]);
+      records = [aRecord({ 'categories.automation': 'c2' })];
+      resources = [aResource('a', { categories: { automation: 'Light' } })];
+      await settle('a');
+      names = new Map([['c1', 'Light']]);
+      await remove('a');
+      expect(writes.at(-1)).toEqual({ 'categories.automation': null });
+    });
+  });
+
+  describe('an entity that another resource makes', () => {
+    const anAutomation = (status: object) =>
+      ({
+        kind: 'HubAutomation',
+        metadata: { ...objectMetadata, name: 'hall-off', namespace: 'home', uid: 'uid-of-automation' },
+        spec: { hubRef: { name: 'villa' } },
+        status,
+      }) as unknown as Borrower;
+    const made = (settings: Settings = {}) =>
+      aRecord(settings, { entityId: 'automation.off', integration: 'automation', uniqueId: 'hall_off' });
+
+    test('gets nothing here: the message names that resource', async () => {
+      records = [made()];
+      resources = [
+        aResource('a', { select: { entityId: 'automation.off' }, icon: 'mdi:a' }),
+        anAutomation({ automationId: 'hall_off' }),
+      ];
+      expect(await settle('a')).toMatchObject({
+        type: 'Stalled',
+        reason: 'DuplicateId',
+        message:
+          'The HubAutomation hall-off makes automation.off: set entity in the HubAutomation hall-off, and delete this resource.',
+      });
+      expect(writes).toEqual([]);
+      resources[1] = anAutomation({ automationId: 'other' });
+      expect(await settle('a')).toMatchObject({ type: 'Ready' });
+    });
+
+    test('keeps the settings that this one has when the other goes', async () => {
+      records = [made({ icon: 'mdi:old', hidden: false })];
+      resources = [aResource('a', { select: { entityId: 'automation.off' }, icon: 'mdi:a', hidden: true })];
+      await settle('a');
+      resources.push(
+        anAutomation({
+          automationId: 'hall_off',
+          registryId: 'r1',
+          previous: { icon: { was: 'mdi:a', ours: ['mdi:a'] } },
+        }),
+      );
+      await remove('a');
+      expect(records[0]!.settings).toMatchObject({ icon: 'mdi:a', hidden: false });
+    });
   });
 
   test('a resource that waits for its entity requests its state once in 30 s', async () => {

@@ -1,6 +1,7 @@
 import type { SettingsType } from '../../../client/connection/registry-types';
 import type { HubClient } from '../../../client/hub-client';
 import type { Configurable, Settings, SettingsRegistry } from '../../../client/registries/settings';
+import type { KindDefinition } from '../../../kinds/kind';
 import type { ReadyReason } from '../../../kinds/reasons';
 import type { Resource } from '../../../kinds/resource';
 import type { Outcome } from '../../../runtime/outcome';
@@ -8,8 +9,11 @@ import type { Child } from '../../objects/child';
 import type { ObjectType } from '../../objects/ownership';
 import { areas, labels, type ReferringField } from '../entry-types';
 
+/** A resource with settings of an entry. */
+export type SettingsResource = Child & Resource<{ readonly [field: string]: unknown }>;
+
 /** A HubEntity or a HubDevice. */
-export type Borrower = Child & Resource<{ readonly select: object; readonly [field: string]: unknown }>;
+export type Borrower = SettingsResource & Resource<{ readonly select: object }>;
 
 /** The parts of the hub that a selector looks at. */
 export interface Lookup {
@@ -33,15 +37,16 @@ export interface Refusal {
 /** Entries of the hub that fit a selector, or why none can fit yet, as a sentence. */
 export type Selected<R> = { readonly found: readonly R[] } | { readonly missing: string };
 
-/** The description of one kind of settings. */
-export interface BorrowedType<R extends Configurable = Configurable> extends ObjectType {
+/** The description of the settings of one kind of resource. */
+export interface SettingsKind<R extends Configurable = Configurable> extends ObjectType {
   readonly type: SettingsType;
-  /** Reason of `Ready` while the hub has no such entry. */
-  readonly notFound: ReadyReason;
-  /** The settings by their names; a dot leads into an object of the spec. */
+  /** Field of `status` with the hash of the settings that the hub has accepted. */
+  readonly hashField: 'appliedHash' | 'settingsHash';
+  /** Resources without any settings exist: they are not followed. */
+  readonly isOptional?: true;
+  /** The settings by their names. */
   readonly fields: Readonly<Record<string, ReferringField>>;
   registryOf(client: HubClient): SettingsRegistry<R>;
-  select(resource: Borrower, all: Iterable<R>, lookup: Lookup): Promise<Selected<R>>;
   /** The entry for people: `light.kitchen`. */
   nameOf(record: R): string;
   /** Status fields of the entry beside its id. */
@@ -49,7 +54,27 @@ export interface BorrowedType<R extends Configurable = Configurable> extends Obj
   /** The first of these changes that the hub would refuse, or take without effect. */
   refusal(record: R, changes: Settings, all: Iterable<R>, lookup: Lookup): Refusal | undefined;
   /** Why the settings have no effect yet although the hub has them; undefined: they have. */
-  awaited?(resource: Borrower, record: R, lookup: Lookup): Promise<Outcome | undefined>;
+  awaited?(resource: SettingsResource, record: R, lookup: Lookup): Promise<Outcome | undefined>;
+}
+
+/** The description of a kind whose resources select the entry. */
+export interface BorrowedType<R extends Configurable = Configurable> extends SettingsKind<R> {
+  /** Reason of `Ready` while the hub has no such entry. */
+  readonly notFound: ReadyReason;
+  select(resource: Borrower, all: Iterable<R>, lookup: Lookup): Promise<Selected<R>>;
+  /** The kinds whose resources make such entries, and have settings for them. */
+  readonly makers: readonly KindDefinition[];
+  /**
+   * Finds the kind among the makers whose resources make this entry, and the id that such a resource records in status.
+   *
+   * @returns undefined if no kind does
+   */
+  madeBy?(record: R): Made | undefined;
+}
+
+/** An entry that a resource makes, which has the settings itself. */
+export interface Made extends Pick<ObjectType, 'definition' | 'idField'> {
+  readonly id: string;
 }
 
 /** The settings that entities and devices have. */

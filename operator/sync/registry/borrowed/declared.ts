@@ -1,38 +1,42 @@
 import { fewNames } from '../../../base/few-names';
+import type { CategoryScope } from '../../../client/connection/registry-types';
 import type { Setting, Settings } from '../../../client/registries/settings';
 import type { FieldDiff } from '../../objects/field-diff';
-import type { References } from '../locate-entry';
+import { type References, valueAt } from '../locate-entry';
 import { byAge } from '../../../runtime/age';
+import type { Child } from '../../objects/child';
 import { recordedId } from '../../objects/ownership';
-import type { Borrower, BorrowedType } from './borrowed-type';
+import type { Borrower, SettingsKind } from './borrowed-type';
 
 /** The settings of a spec, with the ids of areas and labels. */
 export function declaredSettings(
-  { fields }: Pick<BorrowedType, 'fields'>,
+  { fields }: Pick<SettingsKind, 'fields'>,
   spec: Readonly<Record<string, unknown>>,
   ids: References,
 ): Settings {
-  const all = Object.keys(fields).map((name) => [name, ids[name] ?? valueAt(spec, name)] as const);
+  const all = Object.entries(fields).map(
+    ([name, { at = name }]) => [name, ids[name] ?? valueAt(spec, at)] as const,
+  );
   return Object.fromEntries(all.filter((each): each is readonly [string, Setting] => each[1] !== undefined));
 }
 
-function valueAt(spec: Readonly<Record<string, unknown>>, path: string): unknown {
-  return path
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], spec);
-}
+type Fields = Record<string, unknown>;
+
+/** The type under which a category of a page is named. */
+export const categoryType = (scope: CategoryScope): string => `${scope} category`;
 
 /** The spec that declares settings; the inverse of {@link declaredSettings}. None is left out. Lists are sorted. */
 export function specOfSettings(
-  { fields }: Pick<BorrowedType, 'fields'>,
+  { fields }: Pick<SettingsKind, 'fields'>,
   settings: Settings,
   nameOf: (type: string, id: string) => string | undefined,
 ): Readonly<Record<string, unknown>> {
-  const spec: Record<string, unknown> = {};
-  for (const [path, { refersTo }] of Object.entries(fields)) {
-    const value = settings[path];
+  const spec: Fields = {};
+  for (const [name, { refersTo, category, at = name }] of Object.entries(fields)) {
+    const value = settings[name];
     if (value === undefined || value === null) continue;
-    const named = (each: unknown) => (refersTo ? nameOf(refersTo.entryType.type, String(each)) : each);
+    const type = refersTo?.entryType.type ?? (category && categoryType(category));
+    const named = (each: unknown) => (type === undefined ? each : nameOf(type, String(each)));
     const written = Array.isArray(value)
       ? value
           .map(named)
@@ -40,8 +44,10 @@ export function specOfSettings(
           .sort()
       : named(value);
     if (written === undefined || (Array.isArray(written) && written.length === 0)) continue;
-    const [name, inner] = path.split('.') as [string, string?];
-    spec[name] = inner === undefined ? written : { ...(spec[name] as object | undefined), [inner]: written };
+    const path = at.split('.');
+    const last = path.pop()!;
+    const holder = path.reduce<Fields>((object, key) => (object[key] ??= {}) as Fields, spec);
+    holder[last] = written;
   }
   return spec;
 }
@@ -51,13 +57,17 @@ export function specOfSettings(
  */
 export function ownerAmong(
   others: readonly Borrower[],
-  type: Pick<BorrowedType, 'idField'>,
+  type: Pick<SettingsKind, 'idField'>,
   resource: Borrower,
   id: string,
 ): Borrower | undefined {
   if (recordedId(type, resource) !== id) return others[0];
   return others.find((other) => byAge(other.metadata, resource.metadata) < 0);
 }
+
+/** A sentence of a resource whose entry another one makes. */
+export const madeText = (entry: string, { kind, metadata: { name } }: Child): string =>
+  `The ${kind} ${name} makes ${entry}: set entity in the ${kind} ${name}, and delete this resource.`;
 
 export const changesOf = (differences: readonly FieldDiff[]): Settings =>
   Object.fromEntries(differences.map(({ field, desired }) => [field, desired as Setting]));

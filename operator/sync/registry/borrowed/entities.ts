@@ -1,8 +1,9 @@
 import { stateOf } from '../../../client/config-entities/states';
 import { domainOf } from '../../../client/connection/entity-id';
-import type { EntityRecord } from '../../../client/registries/entity-settings';
+import { categoryScopes } from '../../../client/connection/registry-types';
+import { categorySetting, type EntityRecord } from '../../../client/registries/entity-settings';
 import type { Settings } from '../../../client/registries/settings';
-import { entity } from '../../../kinds';
+import { entity, kinds } from '../../../kinds';
 import { RESYNC } from '../../../base/limits';
 import { waiting } from '../../../runtime/outcome';
 import { isLower } from '../../../base/hub-version';
@@ -11,9 +12,11 @@ import {
   type BorrowedType,
   disabledAbove,
   type Lookup,
+  type Made,
   placeFields,
   type Refusal,
   type Selected,
+  type SettingsResource,
 } from './borrowed-type';
 import type { Previous } from './previous';
 import { type DeviceSelector, selectDevices } from './devices';
@@ -96,7 +99,7 @@ function areaBelongsToDevice(
 }
 
 function unknownSetting({ entityId, settings }: EntityRecord, changes: Settings): Refusal | undefined {
-  const setting = Object.keys(changes).find((name) => !(name in settings));
+  const setting = ['unit', 'precision'].find((name) => name in changes && !(name in settings));
   if (setting === undefined) return undefined;
   const message = `${setting}: ${entityId} has none. Only sensors have a precision, and sensors and numbers a unit: remove it.`;
   return { setting, reason: 'InvalidSpec', message };
@@ -128,7 +131,7 @@ function refusedId(
 }
 
 /** An entity that was enabled, without config entry or of one that cannot be unloaded: only a start of the hub sets it up. */
-async function awaited({ spec, status }: Borrower, record: EntityRecord, { client }: Lookup) {
+async function awaited({ spec, status }: SettingsResource, record: EntityRecord, { client }: Lookup) {
   const wasDisabled = (status?.['previous'] as Previous | undefined)?.['disabled']?.was === true;
   if (spec['disabled'] !== false || !wasDisabled) return undefined;
   const { configEntryId } = record;
@@ -141,10 +144,20 @@ async function awaited({ spec, status }: Borrower, record: EntityRecord, { clien
   return waiting('RestartPending', message, RESYNC, { priority: 'resync' });
 }
 
+const makers = kinds.filter(({ ownEntity }) => ownEntity);
+
+function madeBy({ entityId, integration, uniqueId: id }: EntityRecord): Made | undefined {
+  const definition = makers.find(
+    ({ ownEntity }) => ownEntity?.integration === integration && ownEntity.domain === domainOf(entityId),
+  );
+  return definition && { definition, idField: definition.ownEntity!.idField, id };
+}
+
 export const entities: BorrowedType<EntityRecord> = {
   type: 'entity',
   definition: entity,
   idField: 'registryId',
+  hashField: 'appliedHash',
   reason: 'EntityUpdated',
   notFound: 'EntityNotFound',
   fields: {
@@ -152,6 +165,7 @@ export const entities: BorrowedType<EntityRecord> = {
     icon: {},
     ...placeFields,
     aliases: { isSet: true },
+    ...Object.fromEntries(categoryScopes.map((category) => [categorySetting(category), { category }])),
     hidden: {},
     disabled: {},
     deviceClass: {},
@@ -172,4 +186,6 @@ export const entities: BorrowedType<EntityRecord> = {
     areaBelongsToDevice(record, changes, lookup) ??
     refusedId(record, changes, all),
   awaited,
+  makers,
+  madeBy,
 };

@@ -30,7 +30,7 @@ import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
 import { keptNotice, separateDelivered } from '../../../../../operator/sync/hub-pod/delivery-volumes';
 import { FakePresence } from '../../fake-presence';
-import { aHub, services } from '../../fixtures';
+import { aHub, noSettings, services } from '../../fixtures';
 
 type AnyType = EntityType<Child, ConfigEntitySpec>;
 const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts } as unknown as Record<
@@ -146,7 +146,7 @@ export class House {
     this.modules = Object.fromEntries(
       Object.entries(TYPES).map(([kind, type]) => [
         kind,
-        new ConfigEntitySync(type, this.given, this.contexts),
+        new ConfigEntitySync(type, this.given, this.contexts, noSettings),
       ]),
     );
   }
