@@ -17,7 +17,9 @@ import { median } from './median';
 import type { Figures } from './runtime';
 
 const BUNDLE = join(__dirname, '..', 'build', 'kubectl-hub.cjs');
-/** One automation in this many uses a blueprint. The hub parses its whole file for each of those. */
+/**
+ * One automation in this many uses a blueprint. For each of those the hub parses its whole automation file.
+ */
 const BLUEPRINT_INTERVAL = 200;
 const FIRST_ID = 1_699_999_999_999;
 /**

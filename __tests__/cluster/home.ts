@@ -127,7 +127,7 @@ const registryEntry = (kind: string) => (hubName: string, name: string, spec: ob
 export const floor = registryEntry('HubFloor');
 export const label = registryEntry('HubLabel');
 export const area = registryEntry('HubArea');
-/** The spec of a zone needs a place as well. */
+/** The specs of zones need a latitude and a longitude too. */
 export const zone = registryEntry('HubZone');
 /** The specs of settings need a `select`. */
 export const entity = registryEntry('HubEntity');

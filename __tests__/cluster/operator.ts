@@ -91,7 +91,7 @@ export class TestOperator {
     if (!this.isEnding && lines.some((line) => line.includes('lost lease'))) await this.launch();
   }
 
-  /** Kills the operator with SIGKILL, or waits for an operator that is already ending. */
+  /** Kills the operator with SIGKILL. Resolves when the process has ended. */
   async kill(): Promise<void> {
     this.isEnding = true;
     await this.process.kill();

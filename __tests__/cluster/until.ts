@@ -21,7 +21,7 @@ export async function until<T>(
       why = error instanceof Error ? error.message : String(error);
     }
     if (Date.now() > deadline) throw new Error(`not within ${timeoutMs / 1000} s: ${description} (${why})`);
-    // The longer it takes, the fewer probes are made, to leave the processor to others.
+    // The pause between two probes grows with time, to leave the processor to others.
     await sleep(Math.min(Math.max(50, (Date.now() - began) / 15), 500));
   }
 }

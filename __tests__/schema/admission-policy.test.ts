@@ -57,7 +57,8 @@ beforeAll(async () => {
     { ...secret, metadata: { name: 'password' } },
     { ...claim, metadata: { name: 'photos' } },
     { ...pod(), metadata: { name: 'database-0' }, spec: { containers: [container] } },
-    // Objects of the operator without the owner reference that the policy requires.
+    // Objects of the operator. The owner reference is left out, since the garbage collector would look for
+    // the owner.
     { ...without(configMap, 'ownerReferences'), metadata: { ...claim.metadata, name: 'ours' } },
     { ...claim, metadata: { ...claim.metadata, name: 'volume' } },
     { ...pod(), metadata: { ...claim.metadata, name: 'my-home-0' }, spec: { containers: [container] } },

@@ -6,7 +6,7 @@ import { SCRAPE_INTERVAL } from '../monitoring/objects';
 import { NO_WEBHOOK, type SynthSettings, webhookCertificates } from '../settings';
 import { TIMEOUT } from '../webhook';
 
-/** A part of JSON Schema. */
+/** The keywords of JSON Schema that the values use. */
 export interface ValueSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];

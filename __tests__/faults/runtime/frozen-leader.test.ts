@@ -76,7 +76,8 @@ describe('HubOperator', () => {
     };
     const file = (name: string) => join(sandboxDirectory(), `${home.namespace}-${name}`);
     await writeFile(file('freeze.cjs'), FREEZE);
-    // On Linux each operator has its own address, by which the test tells their requests apart.
+    // On Linux the first operator has its own source address, by which the test recognizes its requests to
+    // the hub.
     const ownAddress = process.platform === 'linux' ? '127.0.0.3' : undefined;
     const freezes = {
       NODE_OPTIONS: `--require=${file('freeze.cjs')}`,

@@ -40,12 +40,12 @@ afterAll(() => recorder?.stop());
 interface Text {
   readonly name?: string;
   readonly minutes?: number;
-  /** A further input without a default. */
+  /** Name of an additional input without a default. */
   readonly needed?: string;
   readonly trigger?: string;
 }
 
-/** A blueprint with the keys that were new in 2024. */
+/** Returns a blueprint with the syntax that was new in 2024. */
 const text = ({ name = 'Off after a while', minutes = 5, needed, trigger = 'state' }: Text = {}) => `
 blueprint:
   name: ${name}
@@ -103,7 +103,7 @@ const copies = async () =>
   (await readdir(join(folder, 'automation', 'hub-operator-check')).catch(() => [])).length;
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-/** All resources are reconciled once more. */
+/** Restarts the operator, so that all resources are reconciled once more. */
 async function restart(): Promise<void> {
   await operator.kill();
   await operator.start();
@@ -111,11 +111,11 @@ async function restart(): Promise<void> {
 }
 
 describe('BlueprintSync', () => {
-  test('50 blueprints and their users, applied at once, are written once each; a restart writes nothing', async () => {
+  test('50 blueprints and their users, applied at the same time, are written once each; a restart writes nothing', async () => {
     const names = numbers(50).map((n) => `burst-${n}`);
     const saved = sent('blueprint/save');
     const before = await reloads();
-    // Users first: they wait.
+    // The automations that use the blueprints are applied first, and wait for them.
     await home.apply(...names.map((name) => user(name)));
     await home.ready('hubautomation', 'burst-0', { status: 'False', reason: 'BlueprintNotReady' });
     await home.apply(...names.map((name) => blueprint(HUB, name, { content: text({ name }) })));
@@ -142,7 +142,7 @@ describe('BlueprintSync', () => {
     });
   });
 
-  test('20 blueprints with the keys of 2023 and three reloads are not saved again; a change of a person is put back', async () => {
+  test('20 blueprints with the syntax of 2023 and three reloads are not saved again; a user’s change is reverted', async () => {
     const names = numbers(20).map((n) => `old-${n}`);
     await home.apply(...names.map((name) => blueprint(HUB, name, { content: oldText(name) })));
     for (const name of names) await home.ready('hubblueprint', name);
@@ -152,7 +152,7 @@ describe('BlueprintSync', () => {
       await operator.calm();
     }
     await restart();
-    // The three reloads are those of the test.
+    // The three reloads are those that the test requested.
     const own = recorder.changes().slice(changes);
     expect(own).toEqual(own.map(() => 'POST /api/services/automation/reload'));
     expect(own).toHaveLength(3);
@@ -179,7 +179,7 @@ describe('BlueprintSync', () => {
   test('a text that would break a user never replaces the one that runs', async () => {
     await home.apply(blueprint(HUB, 'lamp', { content: text() }), user('lamp'));
     await home.ready('hubblueprint', 'lamp');
-    // A person uses it as well.
+    // A user's automation uses the blueprint too.
     await client.rest.post('/api/config/automation/config/of_person', {
       alias: 'Of a person',
       use_blueprint: { path: 'tests/lamp.yaml', input: { entity: 'input_boolean.b' } },
@@ -207,7 +207,7 @@ describe('BlueprintSync', () => {
     await expect(client.rest.get('/api/states/automation.of_a_person')).resolves.toMatchObject({
       state: 'on',
     });
-    // A better one arrives, and its users run with it.
+    // A valid text replaces the blueprint, and its users run with it.
     await home.change('hubblueprint', 'lamp', { content: text({ minutes: 7 }) });
     await home.ready('hubblueprint', 'lamp');
     expect(await minutesOf('tests/lamp.yaml')).toBe(7);
@@ -215,7 +215,7 @@ describe('BlueprintSync', () => {
     expect(running).toMatchObject({ triggers: [{ for: { minutes: 7 } }] });
     await home.ready('hubautomation', 'lamp');
     expect(await copies()).toBe(0);
-    // A text with other comments is no other blueprint.
+    // A text that differs only in comments is the same blueprint.
     const changes = recorder.sent.filter((each) => each.includes('reload')).length;
     const later = await writtenAt('tests/lamp.yaml');
     await home.change('hubblueprint', 'lamp', { content: `# the same\n${text({ minutes: 7 })}` });
@@ -224,7 +224,7 @@ describe('BlueprintSync', () => {
     expect(recorder.sent.filter((each) => each.includes('reload'))).toHaveLength(changes);
   });
 
-  test('a blueprint of a person is adopted: an equal one as it is, another one replaced', async () => {
+  test('a user’s blueprint is adopted: an equal one unchanged, a different one is replaced', async () => {
     const yaml = text({ name: 'Imported' });
     for (const path of ['tests/equal.yaml', 'tests/other.yaml'])
       await client.blueprints.save(
@@ -250,7 +250,7 @@ describe('BlueprintSync', () => {
     expect(await copies()).toBe(0);
   });
 
-  test('what is used is not removed; a removal waits for users that go as well', async () => {
+  test('a blueprint in use is not removed; a removal waits for users that are deleted too', async () => {
     await home.apply(blueprint(HUB, 'used', { content: text() }), user('used'));
     await home.ready('hubautomation', 'used');
     await home.ready('hubblueprint', 'used');

@@ -8,7 +8,8 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// kill -9 of the operator at the requests of the life of one HubBlueprint: nothing is saved twice, and no copy is left.
+// kill -9 of the operator at the requests in the life of one HubBlueprint: nothing is saved twice, and no
+// copy remains.
 
 const HUB = 'villa';
 const PROXIED = 'example.org/proxied-hub';
@@ -18,13 +19,19 @@ let operator: TestOperator;
 let proxy: ApiProxy;
 let recorder: HubRecorder;
 let folder: string;
-/** Where the operator is killed next: at the last of so many requests of this name. Undefined: nowhere. */
+/**
+ * The request at which the operator is killed next: the last of `left` requests with this name; undefined for
+ * no kill.
+ */
 let point: { readonly at: string; readonly isSent: boolean; left: number } | undefined;
-/** Nothing passes from the moment at which the operator is killed until it is started again. */
+/** From the kill of the operator until its restart, all requests are dropped. */
 let struck = false;
 let killed = false;
 
-/** A request to the API server, or a command to the hub, is about to be sent, or was. */
+/**
+ * Kills the operator if this request to the API server, or this command to the hub, is the chosen point.
+ * Called before and after each of them.
+ */
 async function strike(at: string, isSent: boolean): Promise<'on' | 'drop'> {
   if (struck) return 'drop';
   if (point?.at !== at || point.isSent !== isSent || --point.left > 0) return 'on';
@@ -101,11 +108,11 @@ async function crashAt(at: string, left: number, isSent: boolean, work: () => Pr
 test.each([
   ['status', false, 1],
   ['status', true, 1],
-  ['blueprint/save', false, 2], // the first one did not arrive
-  ['blueprint/save', true, 2], // a copy
+  ['blueprint/save', false, 2], // the first save did not arrive, so a second one follows
+  ['blueprint/save', true, 2], // one of the saves is that of a copy
   ['status with hash', false, 2],
   ['status with hash', true, 1],
-] as const)('killed at %s, sent: %s: a new blueprint is there once', async (at, isSent, count) => {
+] as const)('killed at %s, sent: %s: a new blueprint exists once', async (at, isSent, count) => {
   await crashAt(at, 1, isSent, () => home.apply(blueprint(HUB, 'lamp', { content: text(1) })));
   await home.ready('hubblueprint', 'lamp');
   expect(await file()).toContain('minutes: 1');

@@ -58,7 +58,7 @@ const automation = (index: number) =>
     isFromBlueprint: index % 5 === 0,
     actions,
   });
-/** One automation in 200 uses a blueprint. The hub parses its whole file for each of those. */
+/** One automation in 200 uses a blueprint. For each of those the hub parses its whole automation file. */
 const shortAutomation = (index: number) =>
   editorAutomation({ id: String(ID + index), alias: nameOf(index), isFromBlueprint: index % 200 === 0 });
 const list = <T>(length: number, make: (index: number) => T): T[] =>
@@ -158,8 +158,8 @@ homeassistant:
     const { code, stdout, written, notExpressed, contents } = await cabin.export(home.namespace, 'cabin');
     const automations = written.filter(({ kind }) => kind === 'HubAutomation').map(({ path }) => path);
     expect(automations.sort()).toEqual(['automations/twin-2.yaml', 'automations/twin.yaml']);
-    // Both objects get the same file name. The export numbers the second one in the hub's file, although its
-    // id comes first.
+    // Both objects get the same file name. The hub numbers the entity of the second one in its file, although
+    // its id comes first.
     expect(contents['automations/twin-2.yaml']).toContain('hubId: a/b');
     const reasons = Object.fromEntries(notExpressed.map(({ object, reason }) => [object, reason]));
     expect(reasons).toMatchObject({

@@ -98,7 +98,7 @@ const changes: Readonly<Record<string, readonly Change[]>> = {
   ],
   HubScript: [
     { spec: { alias: 'Another name' } },
-    // equal in the new syntax
+    // equal, in legacy syntax
     { spec: { sequence: [{ service: 'light.turn_on', target: { entity_id: ['light.a'] } }] } },
     { spec: { sequence: [{ delay: 5 }] } },
     { spec: { fields: { a: { name: 'A' } } } },

@@ -312,7 +312,7 @@ test('an object with any id is changed, found again when it was removed, and kep
     );
     await home.ready('hubautomation', name);
     await home.delete('hubautomation', name);
-    // the operator created this scene after the first one was removed
+    // the operator removes the automation, because it created it again after the removal
     expect(await client.entities.read('automation', oddId(index))).toBeUndefined();
   }
   await home.delete('hubscene', 'scene-1');

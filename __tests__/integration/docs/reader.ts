@@ -9,7 +9,10 @@ import { Shell } from './shell';
 
 /** Whether a command only reads and may be repeated until the cluster has reached the shown state. */
 const isRead = (command: string) => /^(kubectl .*\b(get|wait)\b|curl )/.test(command);
-/** Whether the page shows a warning or a refusal of the webhook; those of the schema are lists. */
+/**
+ * Whether the page shows a warning or a refusal of the webhook, as opposed to a refusal by the schema, which
+ * is a list.
+ */
 const isAnswerOfWebhook = (output: string) => /Warning: spec|is invalid: spec/.test(output);
 /**
  * Whether the page shows a refusal, a resource that is not Ready in the tree of `kubectl hub status`, or a

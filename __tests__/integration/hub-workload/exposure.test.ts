@@ -62,7 +62,7 @@ describe('service', () => {
     await becomes('service', { type: 'ClusterIP', ports: [{ port: 80, targetPort: 8123 }] });
   });
 
-  // The port is outside the range from which the API server assigns ports.
+  // The port is in the part of the range from which the API server assigns no ports automatically.
   test('a NodePort with its annotations and its externalTrafficPolicy', async () => {
     await change({
       service: {

@@ -106,7 +106,7 @@ test('a hub that refuses its proxies is reported until it trusts them', async ()
   expect(missing.message).toMatch(/use_x_forwarded_for and trusted_proxies/);
   await ready();
 
-  // Forwards a request like an ingress controller. The hub logs its source.
+  // Forwards a request like an ingress controller. The hub logs the address of the proxy.
   const url = String((await home.get('hub', 'villa')).status!['url']);
   const { status } = await fetch(url, { headers: { 'X-Forwarded-For': '192.0.2.7' } });
   expect(status).toBe(400);

@@ -206,7 +206,8 @@ describe('two hubs beside the next version of the operator', () => {
 });
 
 test('the deletion of a claim under a running hub is reported, and the rest continues', async () => {
-  await home.apply(configuration('villa')); // without the claim the pod could not start
+  // The pod on the next volume needs the configuration, since that volume has no copy of it.
+  await home.apply(configuration('villa'));
   await until('it is generated', () => home.exists('configmap', 'villa-configuration'));
   const { uid } = (await home.get('pvc', 'villa-config')).metadata;
   await home.delete('pvc', 'villa-config', { wait: false });

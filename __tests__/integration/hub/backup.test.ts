@@ -219,7 +219,8 @@ describe('the backups of a hub', () => {
     const failures = await operator.failures();
     const restart = await ObjectHistory.of(home, 'hub', 'h');
     const pid = await hubPid(home, 'h');
-    await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined); // may go down first
+    // the hub may go down before it answers
+    await callService(client.rest, 'homeassistant', 'restart').catch(() => undefined);
     // Reconciles happen at every moment of the restart.
     await until('it is up again', async () => {
       await forceReconcile(home, 'hub', 'h');

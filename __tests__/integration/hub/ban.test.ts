@@ -196,8 +196,8 @@ describe('a hub that bans the operator', () => {
     );
     await home.ready('hub', 'h');
     await getBanned(OPERATOR_ADDRESS, url);
-    // One restart was tried. It takes neither five minutes nor two more restarts to see that restarts do not
-    // help.
+    // One restart was enough to see that restarts do not lift this ban: neither five minutes nor two more
+    // restarts were needed.
     const why = /127\.0\.0\.9 is not among the bans; banned are .*127\.0\.0\.2/;
     await givenUp('RestartDidNotHelp', why, { selfUnbanCount: 4 });
     await misled.stop();

@@ -72,7 +72,7 @@ describe('reconfigure: Recreate', () => {
     expect(message).toMatch(/was interrupted.*“Door”.*remove it in the hub/);
     await operator.calm();
     expect(await ids()).toEqual([first, second]);
-    // A user removes it, and the flow runs again.
+    // A user removes the second entry, and the flow runs again.
     await client.configEntries.remove(second!);
     await home.ready(KIND, 'changed', { reason: 'EntryLoaded' });
     await until('the first one is gone', async () => !(await ids()).includes(first!));

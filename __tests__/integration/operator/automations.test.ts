@@ -70,7 +70,7 @@ describe('HubAutomation', () => {
     await becomes('switch', 'on');
     await ready('switch');
     await operator.calm();
-    // While it is enabled, users decide whether it is on.
+    // While the automation is enabled, users decide whether it is on.
     await callService(client.rest, 'automation', 'turn_off', { entity_id });
     await operator.touch('HubAutomation', 'switch');
     expect(await stateIn('switch')).toBe('off');

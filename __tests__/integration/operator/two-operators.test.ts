@@ -28,7 +28,7 @@ test('two operators in one namespace name each other in Ready of the Hub', async
   });
   expect(named.map((lease) => lease.split('/')[1])).toEqual(['another', home.namespace]);
 
-  // Both write the same, so nothing is written while nothing changes.
+  // Both operators write the same list, so nothing is written while nothing changes.
   const { resourceVersion } = (await home.get('hub', 'h')).metadata;
   await second.calm();
   expect((await home.get('hub', 'h')).metadata.resourceVersion).toBe(resourceVersion);

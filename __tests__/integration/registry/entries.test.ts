@@ -297,7 +297,7 @@ describe('RegistrySync', () => {
     took.push(await becomes('area', 'loft', { floor_id: 'attic' }));
     await home.ready('hubarea', 'loft');
     await home.ready('hubfloor', 'attic');
-    expect(Math.min(...took)).toBeLessThan(10_000); // each of them may take longer on a busy machine
+    expect(Math.min(...took)).toBeLessThan(10_000); // each correction may take longer on a busy machine
   });
 
   test('with driftPolicy Warn a change is reported and stays until the spec changes', async () => {

@@ -21,7 +21,8 @@ describe('registryName', () => {
     for (const [point, hubs] of folded) {
       const character = String.fromCodePoint(point);
       const ours = registryName(character);
-      // Ours must be equal for all characters that fold to it in the hub, and for no others.
+      // The operator's folded form must be equal for all characters that fold to it in the hub, and for no
+      // others.
       const isSame = registryName(hubs) === ours && (toHub.get(ours) ?? hubs) === hubs;
       if (!isSame) wrong.push(`U+${point.toString(16)} ${character}`);
       toHub.set(ours, hubs);

@@ -324,7 +324,7 @@ describe('Applier', () => {
       `${FIELD_MANAGER}-ran-version`,
     ]);
 
-    // A higher version replaces it, a lower one does not, and fields of other clients stay.
+    // A higher version replaces the recorded one, a lower one does not, and fields of other clients stay.
     await applyAs(cluster, 'user', builtin.PersistentVolumeClaim, {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

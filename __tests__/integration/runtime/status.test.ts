@@ -86,7 +86,7 @@ describe('StatusWriter', () => {
     }));
     expect(typesOf(present)).toEqual(['Ready']);
     expect(typesOf(await read(name))).toEqual(['Backup', 'Ready']);
-    // would be a conflict if the operator had taken it over
+    // would be a conflict if the operator had taken over the condition
     await applyTheirs(name, condition('Backup', 'False'));
     await applyTheirs(name);
     expect(typesOf(await read(name))).toEqual(['Ready']);

@@ -69,7 +69,7 @@ describe('the lifetime of a sandbox', () => {
     const written = JSON.parse(await readFile(join(runs, 'run.json'), 'utf8')) as { pid: number };
     interrupted.process.kill('SIGINT');
     expect(await once(interrupted.process, 'exit')).toEqual([0, null]);
-    // The kernel may still be removing the last of them.
+    // The kernel may still be removing the last processes.
     await until('nothing of the other one runs', async () => (await processesOf(interrupted)).length === 0);
     expect(await answers(interrupted)).toBe(false);
     await expect(access(interrupted.directory)).rejects.toThrow('ENOENT');

@@ -250,8 +250,8 @@ describe('webhook', () => {
         );
         return names.filter((_, index) => refusals[index] === undefined);
       };
-      // The API server may call the webhook for both before it has stored one. Then the webhook knows of
-      // neither.
+      // The API server may call the webhook for both automations before it has stored one. Then the webhook
+      // knows of neither.
       let both: readonly string[] | undefined;
       for (let index = 0; !both && index < 50; index++) {
         const stored = await createPair(`at_once_${index}`);
@@ -271,7 +271,7 @@ describe('webhook', () => {
         const reason = (await home.condition('HubAutomation', earlier!.name))?.reason;
         return reason !== undefined && reason !== 'DuplicateId';
       });
-      // A change of either is admitted if it keeps the id.
+      // A change of either automation is admitted if it keeps the id.
       for (const { name } of [earlier!, later!])
         await patchObject('HubAutomation', namespace, name, { spec: { alias: 'Changed' } });
     });

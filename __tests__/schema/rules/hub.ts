@@ -1,7 +1,7 @@
 import { objectRules, specRules } from '../../../operator/kinds/hub/rules';
 import type { RuleCase } from './rule-case';
 
-/** Fields of the full Hub that an external Hub cannot have, removed. */
+/** Changes that remove from the full Hub the fields that an external Hub cannot have. */
 const workload = {
   'spec.version': undefined,
   'spec.image': undefined,

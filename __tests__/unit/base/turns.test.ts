@@ -31,7 +31,7 @@ test('a large text waits while there is room for its memory, and a single one of
   expect([turns.mayWait(3 * SIZE), turns.mayWait(1_000)]).toEqual([true, false]);
   let ran = 0;
   const work = () => void ran++;
-  turns.add(work, 3 * SIZE); // this one has its turn and no longer waits
+  turns.add(work, 3 * SIZE); // this work has its turn and no longer waits
   turns.add(work, SIZE);
   expect([turns.mayWait(SIZE), turns.mayWait(SIZE + 1)]).toEqual([true, false]);
   await until(() => ran === 2);

@@ -13,7 +13,7 @@ import { sourceFiles } from './sources';
 // Checks that every field, annotation and label named in the docs or by `kubectl explain` exists under
 // exactly that name.
 
-/** Texts by their location. */
+/** Texts to be checked, by the place where they occur. */
 const texts: ReadonlyMap<string, string> = new Map([
   ...[...sourceFiles('docs', 'README.md')].filter(([file]) => file.endsWith('.md')),
   ...places.map(({ kind, path, schema }): [string, string] => [`${kind}.${path}`, schema.description ?? '']),

@@ -44,6 +44,7 @@ describe('normalize', () => {
     expect(isCompact(deleted)).toBe(false);
     for (const metadataOnly of [false, true])
       expect(isCompact(normalize(object, { type: builtin.Secret, metadataOnly }).metadata)).toBe(true);
-    setFlagsFromString('--no-allow-natives-syntax'); // after the first call, which compiles the function
+    // reset only after the first call, which compiles the function
+    setFlagsFromString('--no-allow-natives-syntax');
   });
 });

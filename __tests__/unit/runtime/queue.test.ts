@@ -111,7 +111,7 @@ describe('WorkQueue', () => {
       });
       shop.queue.add('busy');
       shop.queue.add('a');
-      partition = 'free'; // its object is gone, and with it the name of its hub
+      partition = 'free'; // the object of this key is gone, and with it the name of its hub
       shop.queue.add('a');
       expect(shop.started).toEqual(['busy', 'a']);
       await shop.finish('busy');

@@ -177,7 +177,7 @@ describe('Reconciler', () => {
         if (!latest) throw notFound();
         return latest;
       };
-      // The resource is reconciled again later, in case the server still has it.
+      // The resource is reconciled again later, in case the refusal had another cause.
       expect(await bench.reconcile()).toEqual({ type: 'requeue', after: 30_000, priority: 'resync' });
       expect(bench.passes).toEqual([]);
     });

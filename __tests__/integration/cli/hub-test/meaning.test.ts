@@ -28,7 +28,7 @@ const PASSES: readonly string[] = [];
 const sofa = { entity_id: 'light.sofa' };
 
 const rows: readonly Row[] = [
-  // Calls
+  // Cases about calls
   [
     'the calls are a subset: others are allowed',
     { steps: [act('a.x'), act('a.y'), expectStep({ calls: [call('a.x')] })] },
@@ -159,7 +159,7 @@ const rows: readonly Row[] = [
     { steps: [callStep('a.x'), expectStep({ only: true, none: [call('a.x')], within: 5 })] },
     PASSES,
   ],
-  // Values
+  // Cases about values
   [
     'a number compares as a number, a text as a text',
     {
@@ -237,7 +237,7 @@ const rows: readonly Row[] = [
     },
     ['state: light.sofa has no state, expected on.'],
   ],
-  // Targets and authors
+  // Cases about targets and authors
   [
     'areas, floors and labels resolve to the entities of the domain in them',
     {
@@ -308,7 +308,7 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
-  // Echo, mocks
+  // Cases about echo and mocks
   [
     'given entities follow calls, and automations follow them',
     {
@@ -369,7 +369,7 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
-  // Set, given
+  // Cases about `set` and `given`
   [
     'an entity without `given` is set',
     {
@@ -476,7 +476,7 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
-  // Moments
+  // Cases about moments
   [
     '`at` is the next such moment, strictly after now',
     {
@@ -596,7 +596,7 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
-  // Restart
+  // Cases about restarts
   [
     'a restart keeps what the hub restores',
     {
@@ -665,7 +665,7 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
-  // Faults of the home
+  // Cases about faults of the home
   [
     'a loop at one instant ends the case, with its automation',
     { steps: [fireStep('loop'), expectStep({ calls: [call('a.x')], within: 3600 })] },

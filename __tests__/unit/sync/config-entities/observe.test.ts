@@ -95,7 +95,7 @@ const KNOWN = {
     {},
     { status: 'nothing accepted' },
     { status: OTHER, observed: { source: 'none', at: 0 } },
-    { observed: { source: 'live', hash: HASH, at: 0 } }, // accepted under the former id
+    { observed: { source: 'live', hash: HASH, at: 0 } }, // observed under the former id
   ],
   outdated: [
     { status: OTHER },

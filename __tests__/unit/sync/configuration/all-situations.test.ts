@@ -181,7 +181,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     isUsable(situation) &&
     step === 'AwaitRestart' &&
     !isRestartAhead(situation) &&
-    // The pod that started with the desired content is replaced.
+    // Exception: a pod that was started for the desired restart is itself being replaced.
     !isDesired(situation.observed.pod?.restart),
 
   'a hub in recovery mode is restarted, or the reason says why not': (situation, step) =>

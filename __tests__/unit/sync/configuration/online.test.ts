@@ -280,7 +280,7 @@ describe('ConfigurationReconciler', () => {
         'The hub is to be restarted to load counter. The restart has not begun: the Hub villa reports InvalidSpec. Correct what its conditions name.';
       const waits = { type: 'Waiting', reason: 'RestartPending', message };
       expect(await hub.reconcile(hub.desired(RESTART), 5, operator)).toMatchObject(waits);
-      // Another process reports it too.
+      // Another process reports the waiting restart too.
       expect(await hub.reconcile(hub.desired(RESTART), 5)).toMatchObject(waits);
       hub.setMistake(undefined);
       expect(await restartsLater(hub, hub.desired(RESTART))).toBe(true);

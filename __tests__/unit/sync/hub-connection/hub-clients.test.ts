@@ -345,7 +345,7 @@ describe('childModule', () => {
           { reason: 'CleanupSkipped' },
         ]);
         expect(removed).toBe(0);
-        // The next one does not wait for another answer.
+        // The next resource does not wait for another answer of the hub.
         signal = undefined;
         const next = module.sync(resourceOf('b'), { log: silentLog } as ReconcileContext);
         await until(() => signal !== undefined);

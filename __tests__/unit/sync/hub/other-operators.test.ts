@@ -53,7 +53,7 @@ test('a single operator names itself in the list, and reports nothing', () => {
 test('two operators name each other in one sentence and one list, in any order of reconciles', () => {
   const [first, second] = [operator('b'), operator('a')];
   first();
-  expect(second()).toBeUndefined(); // the second one may have replaced the first
+  expect(second()).toBeUndefined(); // the second operator may have replaced the first
   for (let round = 0; round < 3; round++) {
     for (const reconcile of [first, second]) {
       expect(reconcile()).toMatch(SENTENCE);

@@ -387,7 +387,7 @@ describe('IntegrationSync', () => {
         reason: 'ConfigFlowFailed',
         message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
       });
-      house.start(); // after a restart it is reported without another flow
+      house.start(); // after a restart the failure is reported without another flow
       hub.calls.length = 0;
       expect(await house.settle('one')).toMatchObject({
         reason: 'ConfigFlowFailed',

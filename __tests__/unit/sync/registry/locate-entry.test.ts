@@ -45,7 +45,7 @@ describe('locate', () => {
   });
 
   test('of two resources with the same recorded id, the one with the name of the entry owns it', () => {
-    // A hub that was killed has forgotten both, and gave the id of one to the new entry of the other.
+    // A hub that was killed has lost both entries, and gave the id of one to the new entry of the other.
     const mine = (name: string, status: Record<string, unknown> = { floorID: 'a' }) => ({
       spec: { name },
       status,

@@ -65,7 +65,7 @@ describe('blueprintTask', () => {
     expect(await problem(text)).toContain(expected);
   });
 
-  test('tells the version that is needed, and whether the text has a source', async () => {
+  test('reports the version that is needed, and whether the text has a source', async () => {
     const header = 'name: a, domain: script, homeassistant: { min_version: 2026.9.1 }';
     expect(await read(`blueprint: { ${header} }\n`, 'script')).toEqual({
       minVersion: '2026.9.1',
@@ -76,7 +76,7 @@ describe('blueprintTask', () => {
     });
   });
 
-  test('is in place for a short text alone', () => {
+  test('runs in place only for a short text', () => {
     const given = (text: string) => ({ text, domain: 'automation', field: '' });
     expect(blueprintTask.inPlace?.(given(HEADER))).toEqual({ hasSource: false });
     expect(blueprintTask.inPlace?.(given(HEADER + '#'.repeat(9_000)))).toBeUndefined();

@@ -1,7 +1,7 @@
 import type { EntityPayload } from '../../../../../operator/client/connection/config-entity';
 import { shownBlueprint } from '../../../../../operator/sync/configuration/blueprint/shown';
 
-/** A hub whose blueprint has this metadata, and makes this body of given inputs. */
+/** A hub whose blueprint has this metadata, and expands given inputs to this body. */
 function hubWith(metadata: object, body: (input: Readonly<Record<string, unknown>>) => EntityPayload) {
   const asked: object[] = [];
   const substitute = (_domain: string, _path: string, input: object) => {
@@ -17,14 +17,14 @@ const METADATA = { name: 'Lamp', domain: 'automation', input: { lamp: null } };
 const marked = (name: string) => `hub-operator input ${name}`;
 
 describe('shownBlueprint', () => {
-  test('old and new keys of an automation are one body, in any order; of a script they are not', async () => {
+  test('old and new syntax of an automation give one body, in any order; of a script they do not', async () => {
     const old = hubWith(METADATA, () => ({ trigger: [1], condition: [2], action: [3], mode: 'single' }));
     const now = hubWith(METADATA, () => ({ mode: 'single', actions: [3], conditions: [2], triggers: [1] }));
     expect((await old.shown()).hash).toBe((await now.shown()).hash);
     expect((await old.shown('script')).hash).not.toBe((await now.shown('script')).hash);
   });
 
-  test('another body, other metadata and another source are told apart', async () => {
+  test('another body, other metadata and another source are distinguished', async () => {
     const hashes = await Promise.all(
       [
         hubWith(METADATA, () => ({ a: 1 })),
@@ -36,14 +36,14 @@ describe('shownBlueprint', () => {
     expect(new Set(hashes).size).toBe(4);
   });
 
-  test('each input has a text of its own, also one with a default and one of a section', async () => {
+  test('each input gets a text of its own, including one with a default and one of a section', async () => {
     const input = { a: { default: 1 }, s: { name: 'Section', input: { b: null, c: {} } } };
     const { asked, shown } = hubWith({ ...METADATA, input }, () => ({}));
     await shown();
     expect(asked).toEqual([{ a: marked('a'), b: marked('b'), c: marked('c') }]);
   });
 
-  test('inputs that are shown under a condition are asked for with values by which it holds', async () => {
+  test('inputs that are shown under a condition are probed with values for which it holds', async () => {
     const input = {
       mode: {},
       level: { visible: { field: 'mode', value: 'auto' } },
@@ -61,7 +61,7 @@ describe('shownBlueprint', () => {
     ]);
   });
 
-  test('many conditions on one input are at most eight further probes', async () => {
+  test('many conditions on one input cause at most eight further probes', async () => {
     const entries = Array.from(
       { length: 50 },
       (_, n) => [`i${n}`, { visible: { field: 'mode', value: n } }] as const,

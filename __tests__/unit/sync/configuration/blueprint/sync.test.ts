@@ -26,10 +26,10 @@ interface Stored {
 
 let clock: ManualClock;
 let files: Map<string, Stored>;
-/** Commands that change something: `save tests/lamp.yaml`. */
+/** Commands that change something, such as `save tests/lamp.yaml`. */
 let writes: string[];
 let users: string[] | undefined;
-/** The words of the hub on a definition with this trigger. */
+/** The hub's error for a definition with this trigger. */
 let invalid: Map<string, string>;
 let disabled: Map<string, string>;
 let reloads: string[];
@@ -167,7 +167,7 @@ async function reconcile(overrides: object = {}): Promise<Outcome> {
   return outcome;
 }
 
-/** Reconciles until the outcome is no step on the way. The hub reports each reload. */
+/** Reconciles until the outcome is final. The hub reports each reload. */
 async function settle(): Promise<Outcome> {
   for (let step = 0; ; step++) {
     const outcome = await reconcile();
@@ -200,7 +200,7 @@ describe('BlueprintSync', () => {
     expect(writes).toHaveLength(1);
   });
 
-  test('one that a person makes at the same moment is not replaced, but compared', async () => {
+  test('one that a user makes at the same moment is not replaced, but compared', async () => {
     await reconcile();
     fault = (command) => {
       if (command !== `save ${PATH}`) return undefined;
@@ -220,7 +220,7 @@ describe('BlueprintSync', () => {
     expect(reloads).toEqual([]);
   });
 
-  test('a source that a person has set stays; that of the spec is cleared when it goes', async () => {
+  test('a source that a user has set stays; that of the spec is cleared when it is removed', async () => {
     files.set(PATH, { yaml: text('two'), source: 'https://person' });
     await settle();
     expect(files.get(PATH)).toEqual({ yaml: text(), source: 'https://person' });
@@ -238,7 +238,7 @@ describe('BlueprintSync', () => {
     expect(files.get(PATH)?.yaml).toBe(text());
   });
 
-  test('a text that breaks a user that runs is not saved, also one without a resource', async () => {
+  test('a text that breaks a running user is not saved, also for one without a resource', async () => {
     await settle();
     users = ['automation.hall', 'automation.of_person', 'automation.invalid_before'];
     disabled.set('automation.invalid_before', 'Missing input');
@@ -253,17 +253,17 @@ describe('BlueprintSync', () => {
     expect(outcome.message).not.toContain('invalid_before');
     expect(files.get(PATH)?.yaml).toBe(text());
     expect(files.size).toBe(1);
-    // Nothing has changed: the hub is not asked again.
+    // Nothing has changed, so the hub is not asked again.
     const count = writes.length;
     await reconcile();
     expect(writes).toHaveLength(count);
-    // The inputs of its resource are others now.
+    // The resource of the automation now sets other inputs.
     others = [automationWith({ more: true })];
     await reconcile();
     expect(writes.slice(count)).toEqual(['save copy', 'delete copy']);
   });
 
-  test('a user that is as invalid with the present text does not hold another one back', async () => {
+  test('a user that is also invalid with the current text does not block another one', async () => {
     await settle();
     users = ['automation.of_person'];
     invalid.set('one', 'unknown device').set('two', 'unknown device');
@@ -271,7 +271,7 @@ describe('BlueprintSync', () => {
     expect(await settle()).toMatchObject({ type: 'Ready' });
   });
 
-  test('a person’s blueprint that a text would break is not taken over', async () => {
+  test('a person’s blueprint is not taken over if the text would break a user', async () => {
     files.set(PATH, { yaml: text('two') });
     users = ['automation.of_person'];
     invalid.set('one', 'unknown trigger');
@@ -279,7 +279,7 @@ describe('BlueprintSync', () => {
     expect(resource.status).not.toHaveProperty('path');
   });
 
-  test('a replaced one is Ready once the hub reports a reload; else it is reloaded once more', async () => {
+  test('a replaced one is Ready when the hub reports a reload; otherwise it is reloaded once more', async () => {
     await settle();
     users = ['automation.hall'];
     change({ content: text('two') });
@@ -312,21 +312,21 @@ describe('BlueprintSync', () => {
     expect(reloads).toHaveLength(2);
   });
 
-  test('a process that was killed after the save has the users reloaded', async () => {
+  test('a process that finds a save after a kill reloads the users', async () => {
     await settle();
     users = ['automation.hall'];
     change({ content: text('two') });
-    files.set(PATH, { yaml: text('two') }); // it was saved, and status does not say so
+    files.set(PATH, { yaml: text('two') }); // the blueprint was saved, and status does not have the hash
     await reconcile();
     await clock.advance(0);
     expect(reloads).toEqual(['automation']);
-    // Other comments are no other blueprint.
+    // A text with other comments is the same blueprint.
     change({ content: `# a\n${text('two')}` });
     expect(await settle()).toMatchObject({ type: 'Ready' });
     expect(reloads).toHaveLength(1);
   });
 
-  test('drift is reverted, or only reported; a text that is reverted again and again is left', async () => {
+  test('drift is reverted, or only reported; a text that is reverted repeatedly is left', async () => {
     await settle();
     files.set(PATH, { yaml: text('two') });
     await clock.advance(MIN_WRITE_INTERVAL);
@@ -358,13 +358,13 @@ describe('BlueprintSync', () => {
     expect(writes).toHaveLength(1);
   });
 
-  test('a copy that a process has left is removed, and no file of a person', async () => {
+  test('a copy that a process has left is removed, and no file of a user', async () => {
     const left = `hub-operator-check/${'0'.repeat(64)}.yaml`;
     for (const path of [left, 'hub-operator-check/mine.yaml', `a/${'0'.repeat(64)}.yaml`])
       files.set(path, { yaml: text() });
     await settle();
     expect([...files.keys()]).toEqual(['hub-operator-check/mine.yaml', `a/${'0'.repeat(64)}.yaml`, PATH]);
-    // The removal is not repeated where a list is old.
+    // The removal is not repeated because of an old list.
     expect(writes.filter((each) => each === 'delete copy')).toHaveLength(1);
   });
 
@@ -401,7 +401,7 @@ describe('BlueprintSync', () => {
     expect(await settle()).toMatchObject({ type: 'Ready' });
   });
 
-  test('a ConfigMap that is not there, lacks the key or is the operator’s own', async () => {
+  test('a ConfigMap that does not exist, lacks the key or belongs to the operator', async () => {
     change({ content: undefined, configMapRef: { name: 'texts', key: 'a' } });
     expect(await reconcile()).toMatchObject({ reason: 'ConfigMapNotFound' });
     others = [{ kind: 'ConfigMap', metadata: { name: 'texts' } } as never];
@@ -413,7 +413,7 @@ describe('BlueprintSync', () => {
     expect(await reconcile()).toMatchObject({ reason: 'InvalidSpec' });
   });
 
-  test('users that the hub has disabled are named; a hub that does not tell its users is none without any', async () => {
+  test('users that the hub has disabled are named; a hub that cannot list users is treated as one without', async () => {
     users = ['automation.a', 'automation.b'];
     disabled.set('automation.b', 'Missing input x');
     expect(await settle()).toMatchObject({
@@ -429,7 +429,7 @@ describe('BlueprintSync', () => {
   describe('a deletion', () => {
     const remove = () => sync.remove(resource, client);
 
-    test('removes the file; one that is gone already is none', async () => {
+    test('removes the file; a missing file is no error', async () => {
       await settle();
       expect(await remove()).toEqual([]);
       expect(files.size).toBe(0);
@@ -445,7 +445,7 @@ describe('BlueprintSync', () => {
       expect(files.size).toBe(1);
     });
 
-    test('waits for a user that goes as well, a minute at most, and for no other', async () => {
+    test('waits at most a minute for a user that is deleted too, and for no other', async () => {
       await settle();
       users = ['automation.hall'];
       others = [automationWith({})];
@@ -459,7 +459,7 @@ describe('BlueprintSync', () => {
       expect(files.size).toBe(1);
     });
 
-    test('says what the hub says', async () => {
+    test('reports the hub’s error', async () => {
       await settle();
       fault = () => new HubRejected('home_assistant_error', 'Blueprint in use');
       expect(await remove()).toMatchObject([
@@ -483,7 +483,7 @@ describe('BlueprintSync', () => {
       emit({ type: 'reloaded', kind: 'automation' });
       await clock.advance(100);
     }
-    expect(requeued).toHaveLength(2); // at the latest after 5 s
+    expect(requeued).toHaveLength(2); // after 5 s at the latest
     emit({ type: 'reconnected' });
     await clock.advance(1_000);
     expect(requeued.length).toBeGreaterThan(2);

@@ -28,7 +28,7 @@ describe('LoadJobs', () => {
     const { lastReloadTime } = hub.reported;
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', changedSections: [] });
     expect(Date.parse(String(lastReloadTime))).toBeGreaterThanOrEqual(3_600_000);
-    // Another process has it too, and it stays.
+    // A new process of the operator reports the same method and time.
     await clock.advance(3_600_000);
     expect(await hub.settle(hub.desired(BASE))).toBe('ConfigurationLoaded');
     expect(hub.reported).toMatchObject({ lastReloadMethod: 'hot-reload', lastReloadTime });

@@ -152,7 +152,7 @@ describe('the volume of a hub', () => {
     server.routes.set('GET /api/config', json(200, { ...config, recovery_mode: true }));
     expect((await reconcile()).outcome).toMatchObject({ reason: 'RecoveryMode' });
     server.routes.set('GET /api/config', json(200, config));
-    // Children use the hub already.
+    // The Hub is Ready in status, so its children use the hub already.
     isReady();
     expect(await volumeIn(uncheckedClaim)).toBeUndefined();
     readError = undefined;
@@ -336,7 +336,7 @@ describe('Connector', () => {
     await reconcile();
     expect(requeued).toEqual([]);
     started();
-    await client.connection.command('auth/current_user'); // its answer comes after the event
+    await client.connection.command('auth/current_user'); // the answer to this command comes after the event
     expect(requeued).toEqual(['Hub/home/villa']);
     expect(server.commands.filter(({ type }) => type === 'subscribe_events')).toHaveLength(1);
   });

@@ -486,7 +486,7 @@ describe('PodRestarts', () => {
       expect(cluster.restarts.isDue(villa)).toBe(true);
       await cluster.clock.advance(1_000);
       expect(cluster.restarts.isDue(villa)).toBe(false);
-      // The next change has its own time.
+      // The next change has its own time limit.
       await cluster.delay(villa, template('old'));
       expect(cluster.restarts.isDue(villa)).toBe(false);
       await cluster.delay(villa, requested);
