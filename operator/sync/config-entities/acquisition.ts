@@ -14,9 +14,10 @@ import type { CachedEntity } from './entity-cache';
 import type { Place, PlacedWork } from './place';
 
 /**
- * Records the id in status before anything is sent to the hub, so that a crash in between leaves no object that
- * belongs to no resource. An object that a person made is adopted; one that the operator made is taken over. The
- * object under a former id goes once the new one is in use: the hub may reject the new one.
+ * Acquires the object with the effective id. The id is recorded in status before anything is sent to the hub,
+ * so that a crash in between leaves no object without a resource. An object that a user made is adopted. An
+ * object that the operator made is taken over. An object under a former id is removed only once the new one
+ * is in use, since the hub may reject the new one.
  */
 export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
@@ -37,7 +38,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   const exists = observation.type !== 'Absent';
   const owner = exists ? ownerOf(id) : undefined;
   const { entity } = observation;
-  // A removal that failed has taken the label away already.
+  // A failed removal has already taken the label away.
   const isFormer = formerIds(resource).includes(id);
   const isOperators = !whereIs(id).isShared;
   const isCreated = entity ? await isCreatedByOperator(work.client, entity, isOperators) : isOperators;
@@ -64,7 +65,7 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
-      // A new one is nowhere else.
+      // A new object exists in no other place.
       delivery: exists || entity ? null : work.place.delivery,
       ...volumeStatus(work.volume),
     },
@@ -73,10 +74,11 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
 }
 
 /**
- * Status says that the hub's own file may have an object before that gets it: with the mounted one again, it is looked for there.
+ * Announces in status, before the hub's own file gets the object, that this file may have it. If definitions
+ * are mounted again later, the object is then looked for in that file.
  *
- * @param destination of the object
- * @returns undefined: status says so, or need not
+ * @param destination place that the object is moved to
+ * @returns undefined when status already says so, or need not
  */
 export function untilAnnounced<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
@@ -87,7 +89,10 @@ export function untilAnnounced<R extends Child, S extends ConfigEntitySpec>(
   return isAnnounced ? undefined : inProgress(entityType, work, 0, { status: { delivery: null } });
 }
 
-/** Knowledge of an object under a former id, or on another volume, says nothing about the one that is acquired. */
+/**
+ * Forgets cached facts about an object under a former id or on another volume. They say nothing about the
+ * object that is acquired.
+ */
 export function forgetFormer(cached: CachedEntity, now: number): void {
   cached.observed = { source: 'status', at: now };
   cached.removal = undefined;

@@ -6,7 +6,8 @@ import type { HubClient } from '../../client/hub-client';
 import { ownLabels } from '../objects/own-labels';
 import type { LabelDefinition } from '../../client/registries/label-registry';
 
-// Labels show the household which entities are managed. By them a resource that was restored without status recognizes its own.
+// Handles the labels that show users which entities are managed. A resource that was restored without status
+// recognizes its object by them.
 
 const MANAGED: LabelDefinition = {
   name: ownLabels.managed,
@@ -15,7 +16,7 @@ const MANAGED: LabelDefinition = {
   description: 'Defined in Kubernetes. Changes that are made here are reverted.',
 };
 
-/** Beside the first one: deleting the resource leaves what a person made. */
+/** The label beside MANAGED for an object that a user made, which stays when the resource is deleted. */
 const ADOPTED: LabelDefinition = {
   name: ownLabels.adopted,
   icon: 'mdi:kubernetes',
@@ -23,7 +24,7 @@ const ADOPTED: LabelDefinition = {
   description: 'Existed before it was defined in Kubernetes.',
 };
 
-/** Which labels of ours an entity should have. */
+/** The set of the operator's labels that an entity should have. */
 type Mark = 'none' | 'managed' | 'adopted';
 
 const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
@@ -33,8 +34,8 @@ const LABELS: Readonly<Record<Mark, readonly LabelDefinition[]>> = {
 };
 
 /**
- * Whether the labels say that the operator created the entity. Without any they say nothing: it is a person's, unless its definition
- * is delivered, which only the operator does.
+ * Reports whether the operator created the entity, according to its labels. An entity without labels counts
+ * as a user's, unless its definition is delivered, which only the operator does.
  */
 export async function isCreatedByOperator(
   { labels }: HubClient,
@@ -65,7 +66,7 @@ export async function createdByOperator({
   return entities.filter((entity) => adopted === undefined || !entity.labels.includes(adopted));
 }
 
-/** Gives the entity the labels of the mark and takes other labels of ours away. The household's labels stay. */
+/** Sets the operator's labels for the mark and removes its other labels. Labels of users stay. */
 export async function markEntity(client: HubClient, entity: RegistryEntity, mark: Mark): Promise<void> {
   const { labels = [], entity_id: entityId } = entity;
   const ours = await Promise.all([MANAGED, ADOPTED].map(({ name }) => client.labels.find(name)));
@@ -79,8 +80,8 @@ export async function markEntity(client: HubClient, entity: RegistryEntity, mark
 }
 
 /**
- * Takes our labels from an object that the operator removes or leaves: the hub restores the labels of a deleted entity when
- * a person creates one with its id. Best effort: the removal does not depend on it.
+ * Removes the operator's labels from an object that it removes or leaves: the hub would restore them when a
+ * user creates an entity with the same id. A failure is ignored, since the removal does not depend on this.
  */
 export async function unmark(client: HubClient, kind: ConfigEntityKind, id: string): Promise<void> {
   try {

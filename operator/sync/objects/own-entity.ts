@@ -5,14 +5,17 @@ import type { Outcome, Ready } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from './child';
 
-/** The settings of the entity that the hub makes for the object of a resource (rules.md, "Settings of entities and devices"). */
+/**
+ * The settings of the entity that the hub creates for the object of a resource (rules.md, "Settings of
+ * entities and devices").
+ */
 export interface OwnEntitySettings {
   /**
-   * Brings the settings of the entity to those of `spec.entity`.
+   * Writes the settings of `spec.entity` to the entity.
    *
    * @param made outcome of the object, which the hub uses
-   * @param registryId id of the entity's entry; undefined: not known yet
-   * @returns that outcome, if the entity has the settings
+   * @param registryId id of the entity's registry entry; undefined if not known yet
+   * @returns `made` with the status of the settings, when the entity has them
    */
   settle(
     made: Ready,
@@ -21,12 +24,12 @@ export interface OwnEntitySettings {
     client: HubClient,
     context: ReconcileContext,
   ): Promise<Outcome>;
-  /** The object stays in the hub without its resource: its entity gets the former settings. */
+  /** Restores the former settings of the entity, when its object stays in the hub without a resource. */
   putBack(resource: Child, client: HubClient): Promise<readonly EventSpec[]>;
-  /** The settings that a deletion puts back, for people; undefined: there are none. */
+  /** The settings that a deletion restores, as text for events. Undefined if there are none. */
   objectOf(resource: Child): string | undefined;
   forget(resource: Child, client: HubClient): void;
 }
 
-/** Fields of status that tell of the settings. */
+/** Status fields that record the settings of the entity. */
 export const ownEntityRecord: readonly string[] = Object.keys(ownEntityFields);

@@ -42,9 +42,9 @@ export function recordedBy<R extends Child>(
 }
 
 /**
- * Reports whether the hub has accepted this content before.
+ * Reports whether the hub has accepted content with this hash before.
  *
- * @param field of `status` that has the hash
+ * @param field status field with the hash
  */
 export function hasAccepted({ status }: Child, hash: string, field = 'appliedHash'): boolean {
   return status?.[field] === hash;

@@ -9,24 +9,24 @@ import type { Child } from '../../objects/child';
 import type { ObjectType } from '../../objects/ownership';
 import { areas, labels, type ReferringField } from '../entry-types';
 
-/** A resource with settings of an entry. */
+/** A resource that has settings for an entry of the hub. */
 export type SettingsResource = Child & Resource<{ readonly [field: string]: unknown }>;
 
 /** A HubEntity or a HubDevice. */
 export type Borrower = SettingsResource & Resource<{ readonly select: object }>;
 
-/** The parts of the hub that a selector looks at. */
+/** The data of the hub that a selector uses. */
 export interface Lookup {
   readonly client: HubClient;
-  /** The id of the config entry of a HubIntegration of the hub; undefined: it has none yet. */
+  /** Returns the id of the config entry of a HubIntegration of the hub, undefined if it has none yet. */
   readonly configEntryOf: (integration: string) => string | undefined;
-  /** Whether there is a state of this id. The answer may be some seconds old. */
+  /** Reports whether an entity with this id has a state. The answer may be some seconds old. */
   readonly hasState: (entityId: string) => Promise<boolean>;
-  /** The version of the hub; undefined: not known. */
+  /** The version of the hub. Undefined if not known. */
   readonly version: string | undefined;
 }
 
-/** A setting that the hub would not take. */
+/** A setting that the hub would not accept. */
 export interface Refusal {
   readonly setting: string;
   readonly reason: ReadyReason;
@@ -34,56 +34,64 @@ export interface Refusal {
   readonly message: string;
 }
 
-/** Entries of the hub that fit a selector, or why none can fit yet, as a sentence. */
+/** Entries of the hub that match a selector, or a sentence about why none can match yet. */
 export type Selected<R> = { readonly found: readonly R[] } | { readonly missing: string };
 
-/** The description of the settings of one kind of resource. */
+/** The description of the settings that resources of one kind have. */
 export interface SettingsKind<R extends Configurable = Configurable> extends ObjectType {
   readonly type: SettingsType;
-  /** Field of `status` with the hash of the settings that the hub has accepted. */
+  /** The status field with the hash of the settings that the hub accepted last. */
   readonly hashField: 'appliedHash' | 'settingsHash';
-  /** Resources without any settings exist: they are not followed. */
+  /** True if a resource may have no settings. Such resources are not watched. */
   readonly isOptional?: true;
-  /** The settings by their names. */
+  /** The fields of the settings, by name. */
   readonly fields: Readonly<Record<string, ReferringField>>;
   registryOf(client: HubClient): SettingsRegistry<R>;
-  /** The entry for people: `light.kitchen`. */
+  /** The name of the entry in messages, such as `light.kitchen`. */
   nameOf(record: R): string;
-  /** Status fields of the entry beside its id. */
+  /** Status fields about the entry, besides its id. */
   statusOf(record: R): Readonly<Record<string, unknown>>;
-  /** The first of these changes that the hub would refuse, or take without effect. */
+  /** The first of these changes that the hub would reject, or accept without effect. */
   refusal(record: R, changes: Settings, all: Iterable<R>, lookup: Lookup): Refusal | undefined;
-  /** Why the settings have no effect yet although the hub has them; undefined: they have. */
+  /**
+   * The outcome while the settings have no effect yet, although the hub has them.
+   *
+   * @returns undefined when they are effective
+   */
   awaited?(resource: SettingsResource, record: R, lookup: Lookup): Promise<Outcome | undefined>;
 }
 
-/** The description of a kind whose resources select the entry. */
+/** The description of a kind whose resources select an entry. */
 export interface BorrowedType<R extends Configurable = Configurable> extends SettingsKind<R> {
   /** Reason of `Ready` while the hub has no such entry. */
   readonly notFound: ReadyReason;
   select(resource: Borrower, all: Iterable<R>, lookup: Lookup): Promise<Selected<R>>;
-  /** The kinds whose resources make such entries, and have settings for them. */
+  /** The kinds whose resources create such entries and have settings for them. */
   readonly makers: readonly KindDefinition[];
   /**
-   * Finds the kind among the makers whose resources make this entry, and the id that such a resource records in status.
+   * Finds the kind among the makers whose resources create this entry, and the id that such a resource
+   * records in status.
    *
-   * @returns undefined if no kind does
+   * @returns undefined when no kind does
    */
   madeBy?(record: R): Made | undefined;
 }
 
-/** An entry that a resource makes, which has the settings itself. */
+/** An entry that a resource creates and has settings for. */
 export interface Made extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly id: string;
 }
 
-/** The settings that entities and devices have. */
+/** The settings that entities and devices have in common. */
 export const placeFields: Readonly<Record<string, ReferringField>> = {
   areaName: { refersTo: { entryType: areas, reason: 'AreaNotFound' } },
   labels: { isSet: true, refersTo: { entryType: labels, reason: 'LabelNotFound' } },
 };
 
-/** Enabling has no effect while something above is disabled: the hub answers success, or refuses it. */
+/**
+ * The refusal to enable an entry whose device or config entry is disabled: the hub would report success
+ * without effect, or reject the change.
+ */
 export function disabledAbove({ disabledBy }: Configurable, changes: Settings): Refusal | undefined {
   if (changes['disabled'] !== false) return undefined;
   const above = disabledBy === null ? undefined : ABOVE[disabledBy];

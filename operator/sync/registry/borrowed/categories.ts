@@ -9,7 +9,9 @@ export interface NamedCategory {
   readonly name: string;
 }
 
-/** The ids of the categories that a spec names, by setting. One that the hub does not have yet has none. */
+/**
+ * The ids of the categories that a spec names, by setting, and the categories that the hub does not have yet.
+ */
 export async function resolveCategories(
   { fields }: { readonly fields: Readonly<Record<string, ReferringField>> },
   spec: Readonly<Record<string, unknown>>,

@@ -22,10 +22,13 @@ export function declaredSettings(
 
 type Fields = Record<string, unknown>;
 
-/** The type under which a category of a page is named. */
+/** Name of the type of a category in messages. */
 export const categoryType = (scope: CategoryScope): string => `${scope} category`;
 
-/** The spec that declares settings; the inverse of {@link declaredSettings}. None is left out. Lists are sorted. */
+/**
+ * The spec that declares settings: the inverse of {@link declaredSettings}. Settings without a value are left
+ * out. Lists are sorted.
+ */
 export function specOfSettings(
   { fields }: Pick<SettingsKind, 'fields'>,
   settings: Settings,
@@ -53,7 +56,8 @@ export function specOfSettings(
 }
 
 /**
- * The one of other resources with this entry that has it rather than this resource. Of two that have recorded it, the older one keeps it.
+ * The other resource that owns this entry instead of this resource. If both have recorded the entry, the
+ * older one keeps it.
  */
 export function ownerAmong(
   others: readonly Borrower[],
@@ -65,7 +69,7 @@ export function ownerAmong(
   return others.find((other) => byAge(other.metadata, resource.metadata) < 0);
 }
 
-/** A sentence of a resource whose entry another one makes. */
+/** A sentence for a resource whose entry another resource creates. */
 export const madeText = (entry: string, { kind, metadata: { name } }: Child): string =>
   `The ${kind} ${name} makes ${entry}: set entity in the ${kind} ${name}, and delete this resource.`;
 
@@ -74,7 +78,11 @@ export const changesOf = (differences: readonly FieldDiff[]): Settings =>
 
 const MOST_NAMES = 5;
 
-/** A sentence of a selector that fits several entries. @param names of these */
+/**
+ * A sentence about a selector that matches several entries.
+ *
+ * @param names names of these entries
+ */
 export function ambiguousText(names: readonly string[]): string {
   return `spec.select fits several: ${fewNames(names.toSorted(), MOST_NAMES)}. Narrow it, in a new resource.`;
 }

@@ -2,7 +2,7 @@ import type { DeviceRecord } from '../../../client/registries/device-settings';
 import { device } from '../../../kinds';
 import { type BorrowedType, disabledAbove, type Lookup, placeFields, type Selected } from './borrowed-type';
 
-/** As the specs of HubDevice and HubEntity have it; exactly one of the first four is there. */
+/** The selector in the specs of HubDevice and HubEntity. Exactly one of its first four fields is set. */
 export interface DeviceSelector {
   readonly identifier?: { readonly integration: string; readonly id: string };
   readonly connection?: { readonly type: string; readonly value: string };
@@ -11,7 +11,7 @@ export interface DeviceSelector {
   readonly integrationRef?: { readonly name: string };
 }
 
-/** The devices that a selector fits. */
+/** The devices that match a selector. */
 export function selectDevices(
   selector: DeviceSelector,
   all: Iterable<DeviceRecord>,
@@ -40,7 +40,7 @@ function fits({ identifier, connection, serialNumber, name }: DeviceSelector, re
   return name !== undefined && record.originalName === name;
 }
 
-/** People write a MAC address in several forms. */
+/** Normalizes a MAC address, since users write it in several forms. */
 const addressOf = (type: string, value: string): string =>
   type === 'mac' ? value.toLowerCase().replace(/[:.-]/g, '') : value;
 

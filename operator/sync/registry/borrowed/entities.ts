@@ -50,7 +50,8 @@ async function select(
   }
   const { integration, domain, uniqueId } = unique!;
   const found: EntityRecord[] = [];
-  // Without a copy of all: each event of the registry repeats it for every resource that waits for its entity.
+  // The entities are iterated without a copy, since each event of the registry repeats this for every
+  // resource that waits for its entity.
   for (const each of all)
     if (each.uniqueId === uniqueId && each.integration === integration && domainOf(each.entityId) === domain)
       found.push(each);
@@ -77,10 +78,13 @@ async function ofDevice(
   return { found: [...all].filter(isIt) };
 }
 
-/** Entities of a device without a name of their own have the area of the device since this version of the hub. */
+/** The version of the hub since which entities without their own name are in the area of their device. */
 const AREA_OF_DEVICE_SINCE = '2026.11.0';
 
-/** Source: `_has_own_area_without_own_name` in `homeassistant/helpers/entity_registry.py`. */
+/**
+ * Refuses an area for an entity that is in the area of its device. Source: `_has_own_area_without_own_name`
+ * in `homeassistant/helpers/entity_registry.py`.
+ */
 function areaBelongsToDevice(
   record: EntityRecord,
   changes: Settings,
@@ -105,7 +109,7 @@ function unknownSetting({ entityId, settings }: EntityRecord, changes: Settings)
   return { setting, reason: 'InvalidSpec', message };
 }
 
-/** The hub refuses an id of another domain, and one that is taken. */
+/** Refuses an entity id that is in another domain, or is taken. */
 function refusedId(
   record: EntityRecord,
   changes: Settings,
@@ -130,7 +134,10 @@ function refusedId(
     : undefined;
 }
 
-/** An entity that was enabled, without config entry or of one that cannot be unloaded: only a start of the hub sets it up. */
+/**
+ * The outcome of an entity that was enabled but is only set up by a start of the hub, since it has no config
+ * entry, or a config entry that cannot be unloaded.
+ */
 async function awaited({ spec, status }: SettingsResource, record: EntityRecord, { client }: Lookup) {
   const wasDisabled = (status?.['previous'] as Previous | undefined)?.['disabled']?.was === true;
   if (spec['disabled'] !== false || !wasDisabled) return undefined;

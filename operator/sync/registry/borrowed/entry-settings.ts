@@ -29,7 +29,7 @@ import { type NamedCategory, resolveCategories } from './categories';
 import { changesOf, declaredSettings } from './declared';
 import { formatPrevious, type Previous, recordedAfter, recordedBefore, settingsDiff } from './previous';
 
-/** Bytes of `status.previous`, which is written with each status. */
+/** Limit for the bytes of `status.previous`, since it is written with each status. */
 const LARGEST_PREVIOUS = 4096;
 
 /** The inputs of one reconcile of the settings of one resource. */
@@ -40,25 +40,25 @@ export interface SettingsWork<S extends SettingsResource = SettingsResource> ext
   readonly lookup: Lookup;
 }
 
-/** The entry of a resource, and where it differs. */
+/** The entry of a resource, and its differences. */
 export interface SeenSettings<R extends Configurable> {
   readonly record: R;
   readonly all: SettingsEntries<R>;
-  /** The settings of the spec, as the hub has them. */
+  /** The settings of the spec, with ids as in the hub. */
   readonly declared: Settings;
   readonly hash: string;
-  /** The record in status of this entry. */
+  /** The record of this entry in status. */
   readonly previous: Previous;
-  /** That record with all declared settings, as it stands in status before a write. */
+  /** The record extended by all declared settings, as in status before a write. */
   readonly recorded: Previous;
   readonly differences: readonly FieldDiff[];
-  /** Categories of the spec that the hub does not have yet. */
+  /** Categories that the spec names and the hub does not have yet. */
   readonly newCategories: readonly NamedCategory[];
 }
 
 /**
- * Brings settings of an entry of the hub to those that a resource declares (rules.md, "Settings of entities and devices"): the steps
- * of a reconcile, for whichever kind of resource. The entry is found by the caller.
+ * Writes the settings that a resource declares to an entry of the hub (rules.md, "Settings of entities and
+ * devices"). The methods are steps of a reconcile, and the caller finds the entry.
  */
 export class EntrySettings<R extends Configurable> {
   readonly drift: DriftPolicy;
@@ -70,11 +70,12 @@ export class EntrySettings<R extends Configurable> {
     private readonly contexts: EntryContexts,
   ) {
     this.drift = new DriftPolicy(services, type.definition);
-    // Each refused write is an error in the hub's log: it is repeated when the entry or the spec changes.
+    // Each rejected write causes an error in the hub's log, so it is only repeated when the entry or the spec
+    // changes.
     this.pacing = new WritePacing(services.clock, RESYNC);
   }
 
-  /** Nothing is sent to the hub. */
+  /** Collects the inputs of a reconcile, without a request to the hub. */
   workOn<S extends SettingsResource>(
     resource: S,
     client: HubClient,
@@ -105,7 +106,10 @@ export class EntrySettings<R extends Configurable> {
     };
   }
 
-  /** Each event of the registry reconciles all that wait for an entity: the hub is not asked for a state each time. */
+  /**
+   * Reports whether an entity has a state. The answer is cached, since each event of the registry reconciles
+   * all resources that wait for an entity.
+   */
   private async hasState({ rest }: HubClient, cached: CachedEntry, entityId: string): Promise<boolean> {
     const at = this.services.clock.monotonic();
     const isKnown = cached.state?.entityId === entityId && at - cached.state.at < DEPENDENCY_REQUEUE;
@@ -113,13 +117,17 @@ export class EntrySettings<R extends Configurable> {
     return cached.state!.isThere;
   }
 
-  /** Status fields that forget the entry: the former settings of another hub are dropped. */
+  /** Status fields that forget the entry. The former settings of an entry in another hub are dropped. */
   forgotten({ volume }: SettingsWork): Readonly<Record<string, unknown>> {
     const { idField, hashField } = this.type;
     return { [idField]: null, previous: null, [hashField]: null, ...volumeStatus(volume) };
   }
 
-  /** @param find the entry of the resource, or why there is none */
+  /**
+   * Compares the settings of an entry with the declared ones.
+   *
+   * @param find returns the entry of the resource, or the outcome if there is none
+   */
   async observe<S extends SettingsResource>(
     work: SettingsWork<S>,
     find: (all: SettingsEntries<R>, work: SettingsWork<S>) => R | Outcome | Promise<R | Outcome>,
@@ -137,7 +145,8 @@ export class EntrySettings<R extends Configurable> {
     if ('outcome' in references) return whileMissing(references, cached, services.clock, context);
     cached.waiting = undefined;
     const restorable = await this.restorable(previousOf(resource), client);
-    // Read last: a list is replaced as a whole, and a person may have added to it meanwhile.
+    // The entries are read last, since a list is replaced as a whole, and a user may have added an item at
+    // the same time.
     const all = await type.registryOf(client).entries();
     const record = await find(all, work);
     if ('reason' in record) return record;
@@ -148,7 +157,8 @@ export class EntrySettings<R extends Configurable> {
     const previous = recordedId(type, resource) === record.id ? restorable : {};
     const recorded = recordedBefore(record.settings, declared, previous);
     const differences = settingsDiff(record.settings, declared, previous);
-    // A category that a person removed gets another id: that is a change in the hub, and none of the spec.
+    // Ids of categories are left out of the hash: a category that a user removed gets a new id, which is a
+    // change in the hub, not of the spec.
     const hash = payloadHash(declaredSettings(type, resource.spec, references.ids));
     return {
       record,
@@ -162,7 +172,10 @@ export class EntrySettings<R extends Configurable> {
     };
   }
 
-  /** A record with what can be put back. A former area or category that the hub does not have any more is none: the hub would take its id all the same. */
+  /**
+   * The record without values that cannot be restored. A former area or category that no longer exists in the
+   * hub is left out, since the hub would accept its id nevertheless.
+   */
   private async restorable(previous: Previous, client: HubClient): Promise<Previous> {
     const all = Object.entries(previous).map(async ([name, setting]) => {
       const { was, ...withoutFormer } = setting;
@@ -191,7 +204,11 @@ export class EntrySettings<R extends Configurable> {
         );
   }
 
-  /** Why the settings cannot be written; undefined: they can. */
+  /**
+   * The outcome when the settings cannot be written.
+   *
+   * @returns undefined when they can
+   */
   private obstacle(
     { lookup }: SettingsWork,
     { record, all, declared, recorded, differences }: SeenSettings<R>,
@@ -206,7 +223,10 @@ export class EntrySettings<R extends Configurable> {
     return refusal && refused(refusal);
   }
 
-  /** A difference that is left or refused is not recorded: it is not written either. */
+  /**
+   * Records the former settings. A difference that is left or refused is not recorded, since it is not
+   * written.
+   */
   acquire(work: SettingsWork, seen: SeenSettings<R>): Outcome | undefined {
     const { resource, cached, volume } = work;
     const { record, previous, recorded, differences } = seen;
@@ -221,7 +241,7 @@ export class EntrySettings<R extends Configurable> {
     if (obstacle) return obstacle;
     const rejection = this.pacing.rejectionOf(cached, difference.correction.key);
     if (rejection) return rejected(rejection);
-    // A category gets its id when it is made, which changes nothing that is there.
+    // A missing category is created first. Creating one changes no entity.
     if (seen.newCategories.length > 0) return undefined;
     const isOther = recordedId(type, resource) !== record.id;
     if (!isOther && isDeepStrictEqual(recorded, previous)) return undefined;
@@ -266,15 +286,15 @@ export class EntrySettings<R extends Configurable> {
     const text = formatDiff(differences, client.rest.redact);
     return {
       change: `${type.nameOf(record)} was changed in the hub (${text}).`,
-      // An entry that was made again, or another one, was never as specified.
+      // A recreated or different entry never matched the spec.
       drifted: recordedId(type, resource) === record.id && hasAccepted(resource, hash, type.hashField),
       left: 'it is not corrected',
-      // A rejection of one entry, or of its former id, does not hold for another.
+      // A rejection for one entry, or for its former id, does not apply to another.
       correction: { key: JSON.stringify([record.id, type.nameOf(record), hash, differences]), text },
     };
   }
 
-  /** The hub has accepted the settings, and may have others all the same. */
+  /** The outcome after the hub has accepted the settings. The hub may still have other values. */
   private async written(work: SettingsWork, seen: SeenSettings<R>, updated: R | undefined): Promise<Outcome> {
     const { type } = this;
     const status = { lastAppliedTime: timestamp(this.services.clock.now()) };
@@ -315,9 +335,9 @@ export class EntrySettings<R extends Configurable> {
   }
 
   /**
-   * The former settings are put back where the hub still has those of the resource.
+   * Restores the former settings, except those that were changed in the hub after the resource wrote them.
    *
-   * @param kept those of another resource that has the entry now
+   * @param kept record of another resource that has the entry now
    */
   async putBack(
     resource: SettingsResource,
@@ -357,7 +377,7 @@ export class EntrySettings<R extends Configurable> {
     return events;
   }
 
-  /** With the former settings, for the event of a removal that does not reach the hub. */
+  /** Names the entry and its former settings, for the event of a removal that does not reach the hub. */
   objectOf(resource: SettingsResource): string | undefined {
     const { idField, type } = this.type;
     const previous = previousOf(resource);
@@ -374,7 +394,7 @@ export class EntrySettings<R extends Configurable> {
 export const previousOf = ({ status }: SettingsResource): Previous =>
   (status?.['previous'] as Previous | undefined) ?? {};
 
-/** The settings that another resource does not have. */
+/** The settings that are not among those of another resource. */
 const withoutThose = (previous: Previous, others: Previous): Previous =>
   Object.fromEntries(Object.entries(previous).filter(([name]) => !(name in others)));
 
@@ -393,5 +413,8 @@ function rejected(error: HubRejected): Outcome {
   return hubErrorOutcome(error, 'object');
 }
 
-/** Words of a hub whose version is not known to have this rule. */
+/**
+ * The text of the rejection by a hub whose version is not known, so that the rule could not be checked
+ * before.
+ */
 const OWN_AREA_REFUSED = 'without a name of its own';

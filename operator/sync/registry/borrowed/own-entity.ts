@@ -19,7 +19,10 @@ import type { SettingsKind, SettingsResource } from './borrowed-type';
 import { entities } from './entities';
 import { EntrySettings, type SeenSettings, type SettingsWork } from './entry-settings';
 
-/** The settings that an entity may get from the resource that makes it. Its name comes from the definition. */
+/**
+ * The settings that an entity may get from the resource that creates it. The name of the entity is part of
+ * the definition instead.
+ */
 const SETTINGS = [
   'areaName',
   'labels',
@@ -31,7 +34,7 @@ const SETTINGS = [
   'expose.googleAssistant',
 ] as const;
 
-/** The settings of the entities that a kind of resource makes: `spec.entity`. */
+/** The description of `spec.entity`: the settings of the entities that resources of a kind create. */
 export const ownSettings = ({
   definition,
   reason,
@@ -52,13 +55,16 @@ export const ownSettings = ({
   refusal: (...given) => entities.refusal(...given),
 });
 
-/** The page of the hub for automations has categories of its own, and so have scenes and scripts. */
+/** The field for the category. Automations, scenes and scripts each have their own categories in the hub. */
 function categoryField({ ownEntity }: Pick<KindDefinition, 'ownEntity'>): SettingsKind['fields'] {
   const scope = categoryScopes.find((each) => each === ownEntity?.domain);
   return scope ? { [categorySetting(scope)]: { category: scope, at: 'entity.category' } } : {};
 }
 
-/** Settings of the entities that the resources of one kind make. The engine is that of HubEntity. */
+/**
+ * Settings of the entities that resources of one kind create. {@link EntrySettings} writes them, as for a
+ * HubEntity.
+ */
 export class OwnEntity implements OwnEntitySettings {
   private readonly settings: EntrySettings<EntityRecord>;
   private readonly type: SettingsKind<EntityRecord>;
@@ -87,7 +93,8 @@ export class OwnEntity implements OwnEntitySettings {
     try {
       return completed(made, await this.outcome(work, registryId), resource);
     } catch (error) {
-      // The result of a write must not be lost: it is recorded first, and the error comes again.
+      // Status records the result of a write first, since it must not be lost. The next reconcile meets the
+      // error again.
       if (!(error instanceof HubError) || hasStatus(resource, made)) throw error;
       return completed(made, this.inProgress(0), resource);
     }
@@ -113,7 +120,7 @@ export class OwnEntity implements OwnEntitySettings {
     return waiting(this.type.reason, 'The settings of the entity are being written to the hub.', after);
   }
 
-  /** A label that the operator gives and takes by itself would come and go for ever. */
+  /** Refuses the operator's own labels, since the operator itself adds and removes them. */
   private async ownLabel(
     { client }: SettingsWork,
     { declared }: SeenSettings<EntityRecord>,
@@ -136,7 +143,7 @@ export class OwnEntity implements OwnEntitySettings {
     return this.objectOf(resource) === undefined ? [] : this.settings.putBack(resource, client);
   }
 
-  /** Settings of an object that is removed go with it. */
+  /** The settings of an object that is removed need no restoring. */
   objectOf(resource: Child): string | undefined {
     return shouldDelete(resource) ? undefined : this.settings.objectOf(resource as SettingsResource);
   }
@@ -146,7 +153,7 @@ export class OwnEntity implements OwnEntitySettings {
   }
 }
 
-/** The outcome of an object, with that of the settings of its entity. */
+/** The outcome of an object, combined with the outcome of its entity's settings. */
 function completed(made: Ready, settings: Outcome, resource: Child): Outcome {
   const status = { ...made.status, ...settings.status };
   const events = [...(made.events ?? []), ...(settings.events ?? [])];
@@ -156,6 +163,6 @@ function completed(made: Ready, settings: Outcome, resource: Child): Outcome {
   return { ...settings, ...conditions, ...reported, status, events };
 }
 
-/** Status has all that an outcome records. */
+/** Reports whether status already has all fields of an outcome. */
 const hasStatus = (resource: Child, { status = {} }: Ready): boolean =>
   Object.entries(status).every(([field, value]) => (resource.status?.[field] ?? null) === (value ?? null));

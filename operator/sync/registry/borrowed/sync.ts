@@ -17,11 +17,13 @@ import { EntrySettings, previousOf, type SeenSettings, type SettingsWork } from 
 type Work = SettingsWork<Borrower>;
 
 /**
- * Reconciles settings of entities or devices (rules.md, "Settings of entities and devices"). The entry is never created or
- * removed, and its former settings are in status before anything is written.
+ * Reconciles settings of entities or devices (rules.md, "Settings of entities and devices"). The entry is
+ * never created or removed. Its former settings are recorded in status before anything is written.
  */
 export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, Work, SeenSettings<R>> {
-  /** An entity that gets its former id back for a moment would be lost to what refers to it. */
+  /**
+   * If an entity got its former id back, even for a moment, objects that refer to it would lose the entity.
+   */
   readonly isReferenced = true;
   private readonly settings: EntrySettings<R>;
 
@@ -65,7 +67,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     });
   }
 
-  /** The entry that status has, also after it was renamed, else the one that the selector fits. */
+  /** The entry in status, even if it was renamed, or else the entry that the selector matches. */
   private async find({ resource, lookup }: Work, all: SettingsEntries<R>): Promise<R | Outcome> {
     const { type } = this;
     const recorded = all.get(recordedId(type, resource) ?? '');
@@ -81,7 +83,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     return second ? this.ambiguous(selected.found) : first;
   }
 
-  /** The resource that makes the entry. */
+  /** The resource that creates the entry. */
   private makerOf({ metadata: { namespace }, spec: { hubRef } }: Borrower, record: R): Child | undefined {
     const made = this.type.madeBy?.(record);
     if (!made) return undefined;
@@ -89,7 +91,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     return [...makers].find(({ metadata }) => metadata.deletionTimestamp === undefined);
   }
 
-  /** The resource that makes the entry with this id, and has recorded settings of it. */
+  /** The resource that creates the entry with this id, if it has recorded settings of the entry. */
   private makerWith(
     { metadata: { namespace }, spec: { hubRef } }: Borrower,
     id: string,
@@ -111,7 +113,10 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     return ownerAmong(this.othersWith(resource, id), this.type, resource, id);
   }
 
-  /** Two resources that were applied together may both have recorded an entry, and the younger one may be Ready. */
+  /**
+   * Requeues other resources with the same entry. If two resources were applied together, both may have
+   * recorded it, and the younger one may be Ready.
+   */
   private requeueOthers(resource: Borrower, id: string): void {
     for (const other of this.othersWith(resource, id))
       if (isReady(other)) this.services.requeue(other.kind, other.metadata.namespace, other.metadata.name);
@@ -142,7 +147,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     return this.settings.putBack(resource, client, owner && previousOf(owner));
   }
 
-  /** With the former settings, for the event of a removal that does not reach the hub. */
+  /** Names the entry and its former settings, for the event of a removal that does not reach the hub. */
   override objectOf(resource: Borrower): string | undefined {
     return this.settings.objectOf(resource);
   }
