@@ -4,6 +4,7 @@ import type http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { readCluster, writeKubeconfig } from '../../sandbox/kubeconfig';
 import { kubeconfig, sandboxDirectory } from '.';
@@ -23,9 +24,42 @@ export interface Crossing {
  */
 type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
 
+/** Keeps what watches deliver, by the resource in their path, such as `hubareas`. */
+class WatchBuffer {
+  private isKeeping = false;
+  private readonly delivered = new Set<string>();
+  private readonly waiting = new Map<string, (() => void)[]>();
+
+  keep(): void {
+    this.isKeeping = true;
+    this.delivered.clear();
+  }
+
+  deliver(resource: string): void {
+    this.delivered.add(resource);
+    for (const resume of this.waiting.get(resource) ?? []) resume();
+    this.waiting.delete(resource);
+  }
+
+  deliverAll(): void {
+    this.isKeeping = false;
+    for (const resource of [...this.waiting.keys()]) this.deliver(resource);
+  }
+
+  /** Resolves once an event of a watch may reach the operator. */
+  delivery(resource: string): Promise<void> {
+    if (!this.isKeeping || this.delivered.has(resource)) return Promise.resolve();
+    return new Promise((resume) => {
+      this.waiting.set(resource, [...(this.waiting.get(resource) ?? []), resume]);
+    });
+  }
+}
+
 /** A proxy between an operator and the API server, which lets a test interfere with exactly one request. */
 export class ApiProxy {
   private constructor(
+    /** Keeps and delivers the events of watches. */
+    readonly watches: WatchBuffer,
     private readonly server: https.Server,
     /** Path of a kubeconfig that leads through the proxy, with the operator's service account. */
     readonly kubeconfig: string,
@@ -45,8 +79,11 @@ export class ApiProxy {
     const identity = (name: string) => readFile(join(sandboxDirectory(), 'cluster', 'identities', name));
     const tls = { cert: await identity('apiserver.crt'), key: await identity('apiserver.key') };
     const pending = new Set<Crossing>();
+    const watches = new WatchBuffer();
     const server = https.createServer(tls, (request, response) => {
-      pass(request, response, cluster.apiServer, agent, gate, pending).catch(() => response.destroy());
+      pass(request, response, cluster.apiServer, agent, gate, pending, watches).catch(() =>
+        response.destroy(),
+      );
     });
     // Without a time limit, no connection is closed while the operator sends a request, which would be an
     // unintended fault.
@@ -57,7 +94,7 @@ export class ApiProxy {
     const path = join(sandboxDirectory(), `proxy-${port}.kubeconfig`);
     const apiServer = `https://127.0.0.1:${port}`;
     await writeKubeconfig(path, { ...cluster, apiServer, credentials: { token: await operatorToken() } });
-    return new ApiProxy(server, path, pending);
+    return new ApiProxy(watches, server, path, pending);
   }
 
   /**
@@ -81,6 +118,7 @@ async function pass(
   agent: https.Agent,
   gate: Gate,
   pending: Set<Crossing>,
+  watches: WatchBuffer,
 ): Promise<void> {
   const { method = 'GET', url = '/', headers } = request;
   const content = await buffer(request);
@@ -99,8 +137,16 @@ async function pass(
     pending.delete(crossing);
   }
   response.writeHead(answer.statusCode ?? 502, answer.headers);
-  answer.pipe(response);
+  if (!/[?&]watch=(true|1)/.test(url)) return void answer.pipe(response);
+  const resource = crossing.path.split('/').at(-1)!;
+  answer.pipe(inTime(() => watches.delivery(resource))).pipe(response);
 }
+
+/** Passes each part on once its time has come. */
+const inTime = (moment: () => Promise<void>): Transform =>
+  new Transform({
+    transform: (part, _, done) => void moment().then(() => done(null, part)),
+  });
 
 async function operatorToken(): Promise<string> {
   const config = JSON.parse(await readFile(process.env['HUB_SANDBOX_OPERATOR_KUBECONFIG']!, 'utf8')) as {

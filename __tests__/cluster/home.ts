@@ -239,6 +239,11 @@ export class Home {
     });
   }
 
+  /** Waits until no object of a kind is left. */
+  async gone(kind: string): Promise<void> {
+    await until(`no ${kind} is left`, async () => (await this.list(kind)).length === 0);
+  }
+
   /** Deletes all objects of a kind; finalizers may still hold them. */
   deleteAll(kind: string): Promise<void> {
     return deleteObject(kind, this.namespace);

@@ -34,12 +34,18 @@ export class HubToExport {
   /**
    * Starts a hub with these files, whose content is JSON, since JSON is YAML.
    * @param configuration further lines of configuration.yaml
+   * @param language of the household, in which integrations name their entities; absent: that of a fresh hub
    */
-  static async start(files: Readonly<Record<string, string>>, configuration = ''): Promise<HubToExport> {
+  static async start(
+    files: Readonly<Record<string, string>>,
+    configuration = '',
+    language?: string,
+  ): Promise<HubToExport> {
     const { directory, token } = await onboardedVolume();
     const hubProcess = await HubProcess.create(directory);
     await writeHome(hubProcess.configDir, files);
     await appendFile(join(hubProcess.configDir, 'configuration.yaml'), configuration);
+    if (language !== undefined) await setLanguage(hubProcess.configDir, language);
     const folder = await mkdtemp(join(tmpdir(), 'export-'));
     await writeFile(join(folder, 'token'), `${token}\n`);
     await hubProcess.start();
@@ -95,17 +101,7 @@ export class HubToExport {
   async adopt(home: Home, folder: string, written: Exported['written']): Promise<readonly string[]> {
     const recorder = await HubRecorder.start(this.process.url);
     try {
-      const tokenSecretRef = { name: 'villa-token' };
-      await home.apply(
-        {
-          apiVersion: 'v1',
-          kind: 'Secret',
-          metadata: { name: 'villa-token', labels: { [`${API_GROUP}/hub`]: 'villa' } },
-          stringData: { token: this.token },
-        },
-        { ...hub('villa'), spec: { external: { url: recorder.url, tokenSecretRef }, markManaged: false } },
-      );
-      await home.ready('hub', 'villa');
+      await this.join(home, recorder.url);
       const { namespace } = home;
       await mustKubectl(['apply', '--server-side', '--recursive', `--filename=${folder}`], { namespace });
       for (const { kind, name } of written) await home.ready(kind, name);
@@ -115,8 +111,47 @@ export class HubToExport {
     }
   }
 
+  /**
+   * Applies a Hub `villa` for this hub, and waits until it is Ready.
+   *
+   * @param url of a proxy before the hub
+   */
+  async join(home: Home, url: string): Promise<void> {
+    const tokenSecretRef = { name: 'villa-token' };
+    await home.apply(
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: 'villa-token', labels: { [`${API_GROUP}/hub`]: 'villa' } },
+        stringData: { token: this.token },
+      },
+      { ...hub('villa'), spec: { external: { url, tokenSecretRef }, markManaged: false } },
+    );
+    await home.ready('hub', 'villa');
+  }
+
   async dispose(): Promise<void> {
     await this.process.dispose();
     await rm(this.folder, { recursive: true });
   }
+}
+
+/** As the hub keeps its core settings. Without the file it has those of a fresh one. */
+async function setLanguage(configDir: string, language: string): Promise<void> {
+  const data = {
+    latitude: 52.37,
+    longitude: 4.89,
+    elevation: 0,
+    unit_system_v2: 'metric',
+    location_name: 'Home',
+    time_zone: 'Europe/Berlin',
+    external_url: null,
+    internal_url: null,
+    currency: 'EUR',
+    country: null,
+    language,
+    radius: 100,
+  };
+  const stored = { version: 1, minor_version: 4, key: 'core.config', data };
+  await writeFile(join(configDir, '.storage', 'core.config'), JSON.stringify(stored));
 }
