@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline/promises';
 
-/** An error that the user can solve: commands print it without a stack. */
+/** An error that the user can solve. Commands print its message without a stack trace. */
 export class CommandError extends Error {}
 
-/** Runs a command to its end and exits; an error that is no {@link CommandError} is a bug and is printed with its stack. */
+/**
+ * Runs a command to its end and exits. An error other than {@link CommandError} is a bug and is printed with
+ * its stack trace.
+ */
 export function runCommand(main: () => Promise<void>): void {
   main().then(
     () => process.exit(0),
@@ -15,13 +18,16 @@ export function runCommand(main: () => Promise<void>): void {
   );
 }
 
-/** Asks the person at the terminal; `YES=1` agrees in scripts. @throws CommandError unless the answer is yes */
+/**
+ * Asks the user at the terminal; `YES=1` answers yes in scripts.
+ * @throws CommandError unless the answer is yes
+ */
 export async function confirm(refusal: string): Promise<void> {
   if (process.env['YES'] === '1') return;
   if (!process.stdin.isTTY)
     throw new CommandError(`${refusal} There is no terminal to ask on; YES=1 answers yes in a script.`);
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
-  // Ctrl-D and Ctrl-C are no.
+  // Ctrl-D and Ctrl-C mean no.
   const answer = await Promise.race([
     terminal.question('Go on? [y/N] '),
     new Promise<string>((resolve) => terminal.once('close', () => resolve(''))),
@@ -31,21 +37,20 @@ export async function confirm(refusal: string): Promise<void> {
 }
 
 /**
- * Runs kubectl, on the cluster and as the user of a person's own commands; `KUBECTL` names another program. A refusal is a
- * result, not an error.
- *
- * @throws CommandError when there is no kubectl
+ * Runs kubectl with the cluster and the credentials of the user's kubeconfig; `KUBECTL` names another
+ * program. A failure of kubectl is returned as a result, not thrown.
+ * @throws CommandError if kubectl cannot be started
  */
 export function kubectl(args: readonly string[], input = '') {
   const [program = '', ...first] = (process.env['KUBECTL'] || 'kubectl').split(' ');
-  // An API server that does not answer must not hang a command. Commands that wait have a timeout of their own.
+  // Commands must not hang if the API server does not answer. Commands that wait have their own timeout.
   const limit = args.some((arg) => arg.startsWith('--timeout=')) ? [] : ['--request-timeout=15s'];
   const { stdout, stderr, status, error } = spawnSync(program, [...first, ...limit, ...args], {
     encoding: 'utf8',
     input,
     maxBuffer: Infinity,
   });
-  // EPIPE: kubectl has ended without reading its input, and its exit code tells why.
+  // With EPIPE, kubectl has ended without reading its input, and its exit code gives the reason.
   if (status === null && error)
     throw new CommandError(
       `Cannot start ${program}: ${error.message}. Install kubectl, or name it in KUBECTL.`,
@@ -53,22 +58,28 @@ export function kubectl(args: readonly string[], input = '') {
   return { stdout, stderr, code: status ?? 1 };
 }
 
-/** The standard output of a kubectl that must succeed. @throws CommandError with kubectl's own words, then `hint` */
+/**
+ * Returns the standard output of a kubectl that must succeed.
+ * @throws CommandError with kubectl's message, then `hint`
+ */
 export function mustKubectl(args: readonly string[], input = '', hint = ''): string {
   const { stdout, stderr, code } = kubectl(args, input);
   if (code === 0) return stdout;
   throw new CommandError(`kubectl ${args.slice(0, 2).join(' ')} failed: ${stderr.trim()}\n${hint}`.trim());
 }
 
-/** The objects of a `kubectl get`. */
+/** Returns the objects that `kubectl get` prints. */
 export function listObjects<T>(args: readonly string[]): readonly T[] {
   const printed = mustKubectl(['get', '--ignore-not-found', '--output=json', ...args]);
-  if (printed.trim() === '') return []; // one object by its name, which does not exist
+  if (printed.trim() === '') return []; // one object was requested by its name, and does not exist
   const parsed = JSON.parse(printed) as { items?: T[] };
   return parsed.items ?? [parsed as T];
 }
 
-/** Describes the cluster of kubectl's current context. @throws CommandError when there is none, or no answer */
+/**
+ * Describes the cluster of kubectl's current context.
+ * @throws CommandError if there is no context, or no answer
+ */
 export function describeCluster(): string {
   const hint = 'Choose a context with `kubectl config use-context`; check the network and your credentials.';
   const print = (...args: string[]) => mustKubectl(args, '', hint).trim();

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { NAMESPACE, OPERATOR } from '../manifests/names';
 import { CommandError, confirm, describeCluster, kubectl, runCommand } from './command';
 
-/** The image in `dist/install.yaml`. */
+/** Matches the image in `dist/install.yaml`. */
 const IMAGE_FIELD = /(?<=^ +image: )registry\.invalid\/hub-operator:\S+$/m;
 const inNamespace = `--namespace=${NAMESPACE}`;
 
 /**
- * `make deploy`: applies `dist/install.yaml` to the cluster of kubectl's current context, which is shown and confirmed first
- * (`YES=1`). `IMAGE` replaces the image. Ends when the operator is ready, or after `TIMEOUT` seconds with the pods and
- * events of its namespace.
+ * `make deploy`: applies `dist/install.yaml` to the cluster of kubectl's current context. Shows the cluster
+ * and asks first (`YES=1` answers yes). `IMAGE` replaces the image. Ends when the operator is ready, or fails
+ * after `TIMEOUT` seconds and shows the pods and events of the operator's namespace.
  */
 async function main(): Promise<void> {
   const timeout = process.env['TIMEOUT'] || '120';

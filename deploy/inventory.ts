@@ -2,13 +2,16 @@ import { API_GROUP } from '../operator/kinds/group';
 import { objectNames } from '../operator/kinds/object-names';
 import { listObjects } from './command';
 
-/** The kinds of `dist/` that do not go with the namespace of the operator, by the name that kubectl takes. */
+/**
+ * Kinds of the objects in `dist/` that undeploy deletes explicitly: the namespace, and objects that are not
+ * deleted with it.
+ */
 export const INSTALLED_KINDS = [
   ...['Namespace', 'ClusterRole', 'ClusterRoleBinding', 'Role', 'RoleBinding'],
   ...['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding', 'ValidatingWebhookConfiguration'],
 ];
 
-/** The parts of a resource, or of an object that belongs to one, that its removal reads. */
+/** The fields that undeploy reads of a resource, or of an object that belongs to a resource. */
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
@@ -37,29 +40,32 @@ interface Storage {
   readonly status?: { readonly capacity?: { readonly storage?: string } };
 }
 
-/** The data of a Hub that is deleted. */
+/** States whether the data of a Hub remains when the Hub is deleted. */
 export interface HubData {
   readonly hub: Resource;
-  /** `gone`: the volume is deleted. `kept`: it stays. `elsewhere`: an external hub, which goes on running. */
+  /**
+   * `gone`: the volume is deleted. `kept`: the volume stays. `elsewhere`: the hub is external and continues
+   * to run.
+   */
   readonly fate: 'gone' | 'kept' | 'elsewhere';
-  /** For people. */
+  /** Description of the fate for users. */
   readonly text: string;
 }
 
-/** The names of the operator's CustomResourceDefinitions: `hubs.hub-operator.dev`. */
+/** Returns the names of the operator's CustomResourceDefinitions, such as `hubs.hub-operator.dev`. */
 export function definitionNames(): readonly string[] {
   const all = listObjects<Resource>(['customresourcedefinitions']).map(({ metadata }) => metadata.name);
   return all.filter((name) => name.endsWith(`.${API_GROUP}`));
 }
 
-/** All resources of the operator's kinds in all namespaces. */
+/** Returns all resources of the operator's kinds in all namespaces. */
 export function listResources(): readonly Resource[] {
   const definitions = definitionNames();
   if (definitions.length === 0) return [];
   try {
     return listObjects<Resource>([definitions.join(','), '--all-namespaces']);
   } catch (error) {
-    // Kinds that are being deleted may have gone meanwhile.
+    // The list fails if a kind that was being deleted has disappeared in the meantime.
     if (definitionNames().length === definitions.length) throw error;
     return listResources();
   }
@@ -72,7 +78,7 @@ export function hubData(resources: readonly Resource[]): readonly HubData[] {
   return hubs.map((hub) => dataOf(hub, claims, volumes));
 }
 
-/** Whether the last spec of a Hub keeps its data (rules.md, "Storage"). */
+/** Returns whether the data of a Hub remains, according to its latest spec (rules.md, "Storage"). */
 export function dataOf(hub: Resource, claims: readonly Storage[], volumes: readonly Storage[]): HubData {
   const { external, storage } = hub.spec ?? {};
   const { namespace, name } = hub.metadata;

@@ -19,18 +19,19 @@ import {
   type Resource,
 } from './inventory';
 
-/** For the finalizers, in seconds. */
+/** Time limit for the release of the finalizers, in seconds. */
 const TIMEOUT = process.env['TIMEOUT'] || '25';
 const CONTINUE = 'Run `make undeploy` again to continue.';
 const DELETE = ['delete', '--ignore-not-found', '--filename=-'];
 const KUBERNETES_TIMEOUT = '--timeout=120s';
-/** The kinds of objects that the operator creates in every cluster. */
+/** Kinds of the objects that the operator creates. Each of these kinds exists in every cluster. */
 const OWNED_KINDS =
   'statefulsets,persistentvolumeclaims,services,ingresses,networkpolicies,pods,configmaps,secrets';
 
 /**
- * `make undeploy`: removes everything of the operator from the cluster of kubectl's current context. Shows first which
- * Hubs and volumes go, and asks (`YES=1`). Continues where an earlier run, or a person, has stopped, in any order.
+ * `make undeploy`: removes everything of the operator from the cluster of kubectl's current context. Shows
+ * first which Hubs and volumes are deleted, and asks (`YES=1` answers yes). Continues after an earlier run,
+ * or a user, has removed any part.
  */
 async function main(): Promise<void> {
   const cluster = describeCluster();
@@ -45,13 +46,14 @@ async function main(): Promise<void> {
   await confirm('Nothing was deleted.');
 
   for (const { hub, fate } of hubs) if (fate === 'kept') keepVolume(hub);
-  // While the operator runs, it removes the objects of these resources from the Hubs that outlive the removal.
+  // If the operator runs, it removes the objects of these resources from the hubs whose data stays.
   const staying = hubs.filter(({ fate }) => fate !== 'gone').map(({ hub }) => identity(hub));
   const first = resources.filter((resource) =>
     staying.includes(identity(resource, resource.spec?.hubRef ?? {})),
   );
   remove(first);
-  // Once a Hub is being deleted, nothing of its children is removed from it one by one.
+  // While a Hub is being deleted, the operator does not remove the objects of its children from the hub one
+  // by one.
   const others = resources.filter((resource) => !first.includes(resource));
   remove(others.sort((a, b) => Number(b.kind === 'Hub') - Number(a.kind === 'Hub')));
   removeOwnedObjects();
@@ -66,11 +68,11 @@ async function main(): Promise<void> {
     console.log('The pod of a hub may take up to 4 minutes to stop; Kubernetes deletes its claim then.');
 }
 
-/** `namespace/name` of a resource, or of the Hub that it names. */
+/** Returns `namespace/name` of a resource, or of the Hub with the given name in its namespace. */
 const identity = ({ metadata }: Resource, { name }: { name?: string } = metadata): string =>
   `${metadata.namespace}/${name}`;
 
-/** The objects that are deleted and those that are kept, for the question to the user. */
+/** Describes for the user which objects are deleted and which are kept. */
 function describeRemoval(cluster: string, resources: readonly Resource[], hubs: readonly HubData[]): string {
   const lost = hubs.find(({ fate }) => fate === 'gone')?.hub.metadata;
   return `This removes the operator from the cluster of kubectl's current context:
@@ -91,8 +93,8 @@ To keep a volume, answer no, and set storage.retain first:
 }
 
 /**
- * Removes the owner references to a Hub from the objects that outlive it with its volume. The operator does so too; without it,
- * the garbage collector would delete them (rules.md, "Storage").
+ * Removes a Hub's owner references from the objects that stay with its volume. The operator does so too, but
+ * it may not run, and then the garbage collector would delete these objects (rules.md, "Storage").
  */
 function keepVolume({ metadata: { name, namespace, uid }, spec }: Resource): void {
   const { volumeClaim, admin, delivery } = objectNames(name);
@@ -114,7 +116,10 @@ function keepVolume({ metadata: { name, namespace, uid }, spec }: Resource): voi
   }
 }
 
-/** Deletes these resources and waits; with `FORCE=1`, finalizers of the operator that are not released are removed. */
+/**
+ * Deletes these resources and waits. With `FORCE=1`, finalizers that the operator has not released are
+ * removed.
+ */
 function remove(resources: readonly Resource[]): void {
   if (resources.length === 0) return;
   const deletion = kubectl([...DELETE, `--timeout=${TIMEOUT}s`], asList(resources));
@@ -134,7 +139,10 @@ function remove(resources: readonly Resource[]): void {
     );
 }
 
-/** Removes only finalizers of the operator. One kubectl for all resources that keep the same finalizers of others. */
+/**
+ * Removes only finalizers of the operator. One kubectl serves all resources that keep the same finalizers of
+ * other controllers.
+ */
 function removeFinalizers(resources: readonly Resource[]): void {
   const others = ({ metadata }: Resource) =>
     JSON.stringify(metadata.finalizers?.filter((finalizer) => !isOurs(finalizer)));
@@ -142,7 +150,7 @@ function removeFinalizers(resources: readonly Resource[]): void {
     const patch = `--patch={"metadata":{"finalizers":${finalizers}}}`;
     const same = asList(resources.filter((resource) => others(resource) === finalizers));
     const { stderr } = kubectl(['patch', '--type=merge', patch, '--filename=-'], same);
-    // A resource that was released meanwhile is gone.
+    // A resource whose finalizers were released in the meantime no longer exists.
     const refusals = stderr.split('\n').filter((line) => line !== '' && !line.includes('(NotFound)'));
     if (refusals.length > 0) throw new CommandError(`Cannot remove finalizers: ${refusals.join('\n')}`);
   }
@@ -157,9 +165,9 @@ const shown = (resources: readonly Resource[]): string =>
     .join('\n');
 
 /**
- * Deletes objects whose owners are all of our kinds; a claim that is retained has no owner. The garbage collector of
- * Kubernetes deletes them too, but cannot any more once the kinds are gone, and learns of kinds that were just installed
- * only after half a minute.
+ * Deletes the objects whose owners are all of the operator's kinds. A retained claim has no owner and stays.
+ * The garbage collector of Kubernetes deletes these objects too, but not after the kinds are deleted, and it
+ * discovers newly installed kinds only after half a minute.
  */
 function removeOwnedObjects(): void {
   const selector = `--selector=app.kubernetes.io/managed-by=${OPERATOR}`;
@@ -170,7 +178,10 @@ function removeOwnedObjects(): void {
   if (owned.length > 0) mustKubectl([...DELETE, '--wait=false'], asList(owned));
 }
 
-/** The names of objects for kubectl's standard input, without what may have changed meanwhile. */
+/**
+ * Returns the list of these objects for kubectl's standard input, without fields that may have changed in the
+ * meantime.
+ */
 function asList(objects: readonly Resource[]): string {
   const items = objects.map(({ apiVersion, kind, metadata: { name, namespace } }) => {
     return { apiVersion, kind, metadata: { name, namespace } };

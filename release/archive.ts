@@ -3,7 +3,10 @@ import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { packLayer } from '../sandbox/image/layer';
 
-/** The files of a folder as a compressed archive, below the folder `root` in it. Equal files give equal bytes. */
+/**
+ * Returns the files of a folder as a compressed archive, in which they are in the folder `root`. Equal files
+ * give equal bytes.
+ */
 export async function archiveOf(folder: string, root: string): Promise<Buffer> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -15,6 +18,6 @@ export async function archiveOf(folder: string, root: string): Promise<Buffer> {
       content: await readFile(path),
     })),
   );
-  // zlib writes no time into the header.
+  // zlib does not write the time into the header.
   return gzipSync((await packLayer(files)).tar, { level: 9 });
 }

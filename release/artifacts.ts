@@ -5,7 +5,7 @@ import type { Report } from '../sandbox/progress';
 import { archiveOf } from './archive';
 import type { Run } from './run';
 
-/** The folder of the published files, below the folder of the sources. */
+/** The folder of the published files, relative to the folder of the sources. */
 const ARTIFACTS = join('build', 'release');
 
 const names = (version: string) => ({
@@ -13,27 +13,27 @@ const names = (version: string) => ({
   cli: `kubectl-hub-${version}.tgz`,
 });
 
-/** The files of a release by what they are for. */
+/** The paths of the files of a release. */
 export interface Artifacts {
-  /** All that follow are in it. */
+  /** The folder that contains all following files. */
   readonly folder: string;
-  /** `dist/install.yaml` and `dist/namespaced/install.yaml`. */
+  /** Copies of `dist/install.yaml` and `dist/namespaced/install.yaml`. */
   readonly install: string;
   readonly installNamespaced: string;
   readonly crds: string;
-  /** The archive of `dist/chart`. */
+  /** Archive of `dist/chart`. */
   readonly chart: string;
-  /** The bundle of the command line, and the package of npm that holds it. */
+  /** The bundle of the command line, and the npm package that contains the bundle. */
   readonly cliBundle: string;
   readonly cliPackage: string;
-  /** CycloneDX: the packages that the two bundles consist of. */
+  /** SBOMs in the format CycloneDX. Each lists the packages that one of the two bundles consists of. */
   readonly sboms: readonly string[];
   readonly notes: string;
-  /** In the format of `sha256sum --check`. */
+  /** Checksums in the format of `sha256sum --check`. */
   readonly checksums: string;
 }
 
-/** Makes the files of a release from `dist/` and the sources. The same sources give the same bytes. */
+/** Creates the files of a release from `dist/` and the sources. The same sources give the same bytes. */
 export async function makeArtifacts(
   source: string,
   { version, notes }: { readonly version: string; readonly notes: string },
@@ -54,7 +54,7 @@ export async function makeArtifacts(
   await writeFile(at(chart), await archiveOf(dist('chart'), 'hub-operator'));
 
   report('packing the command line');
-  // The script prepack of the package makes both bundles.
+  // The prepack script of the package creates both bundles.
   await run('Packing the command line', ['npm', 'pack', '--pack-destination', folder], {
     cwd: join(source, 'cli'),
   });

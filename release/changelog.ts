@@ -1,18 +1,19 @@
-/** What a section of CHANGELOG.md says. */
+/** The content of a section of CHANGELOG.md. */
 interface Section {
   readonly version: string;
-  /** The day of the release, `2026-11-25`. */
+  /** The day of the release, such as `2026-11-25`. */
   readonly date: string;
-  /** Markdown. */
+  /** The notes of the release in Markdown. */
   readonly notes: string;
 }
 
-/** The heading of what has changed since the last release. */
+/** The heading of the changes since the last release. */
 const UNRELEASED = '## Unreleased\n';
 
 /**
- * The text of a changelog with this section, above all others or in the place of one of the same version. What stored resources see
- * after the upgrade is written by hand, under "Changes of behaviour" of the section "Unreleased": it becomes the end of this section.
+ * Returns the changelog with this section, above all others or in place of one of the same version. The
+ * effects of the upgrade on stored resources are written by hand, under "Changes of behaviour" of the section
+ * "Unreleased". They become the end of this section.
  */
 export function withSection(changelog: string, { version, date, notes }: Section): string {
   const sections = changelog.split(/^(?=## )/m);
@@ -26,7 +27,7 @@ export function withSection(changelog: string, { version, date, notes }: Section
   return `${[sections[0]!, section, ...others].map((each) => each.trim()).join('\n\n')}\n`;
 }
 
-/** The section of a version. undefined: there is none. */
+/** Returns the section of a version, or undefined if the changelog has none. */
 export function sectionOf(changelog: string, version: string): string | undefined {
   return changelog
     .split(/^(?=## )/m)
@@ -34,7 +35,10 @@ export function sectionOf(changelog: string, version: string): string | undefine
     ?.trim();
 }
 
-/** A list of the subjects of commits, without those that only merge or concern the repository itself. */
+/**
+ * Returns a list of the subjects of commits, without merges and without commits that concern only the
+ * repository.
+ */
 export function notesOf(subjects: readonly string[]): string {
   const ofUsers = subjects.filter(
     (subject) => !/^(Merge |Revert |Lint|Format|Tests?\b|Comments?\b)/.test(subject),

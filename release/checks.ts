@@ -8,7 +8,10 @@ import type { Report } from '../sandbox/progress';
 import type { Artifacts } from './artifacts';
 import type { Run } from './run';
 
-/** Tries each file of a release as its users do. @throws Error the first that cannot be used */
+/**
+ * Tries each file of a release as users do.
+ * @throws Error for the first file that cannot be used
+ */
 export async function checkArtifacts(
   artifacts: Artifacts,
   { version, image }: { readonly version: string; readonly image: string },
@@ -48,7 +51,7 @@ async function checkSbom(file: string): Promise<void> {
     throw new Error(`cannot use ${file}: it lists no packages`);
 }
 
-/** Installs the package as npm does, without a registry, and runs it. */
+/** Installs the package like npm, without a registry, and runs it. */
 async function checkCommandLine(
   { cliPackage, cliBundle }: Artifacts,
   version: string,

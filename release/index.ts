@@ -12,11 +12,12 @@ import { readReleaseSettings } from './settings';
 import { setVersion, versionMistake } from './version';
 
 /**
- * `make release`: makes the files of `build/release/`, which a release publishes beside its image, and the changes that are
- * committed with it: version, `dist/` with the image by digest, CHANGELOG.md, and the CRDs that later versions are compared
- * with. A second run makes the same.
+ * `make release`: creates the files of `build/release/`, which a release publishes with its image. Also
+ * changes the files that are committed with the release: the version, `dist/` with the image by digest,
+ * CHANGELOG.md, and the CRDs with which later versions are compared. A second run gives the same result.
  *
- * `--version-only` is `make version`: the image is built after the version is set, and has its digest before the rest.
+ * `--version-only` is `make version`. The image is built after the version is set, and the other steps need
+ * the digest of the image.
  */
 async function main(args: readonly string[]): Promise<void> {
   const run = runIn(repository);
@@ -42,7 +43,7 @@ async function main(args: readonly string[]): Promise<void> {
       },
       {
         title: 'Writing dist/, imports/ and the reference',
-        // Without make, which would install all packages again: the version has changed their manifests.
+        // `make` would install all packages again, because the version has changed their manifests.
         run: async () =>
           void (await run('Writing dist/', ['npm', 'run', 'synth'], { env: { IMAGE: image } })),
       },
@@ -80,7 +81,7 @@ build/release/ is complete. To publish it:
 docs/contributing/before-a-release.md lists what a person tries first.`);
 }
 
-/** Pages and their tests name the image by its tag. */
+/** Returns the pages, tests of pages, and samples. These files name the image by its tag. */
 async function textsWithVersion(run: Run): Promise<string[]> {
   const listed = await run('Listing the pages', [
     'git',
@@ -93,7 +94,9 @@ async function textsWithVersion(run: Run): Promise<string[]> {
   return listed.split('\n').filter((name) => /\.(md|ya?ml|ts)$/.test(name));
 }
 
-/** Without a release before: all that there is. */
+/**
+ * Returns the subjects of the commits since the last release, or one sentence if there is no earlier release.
+ */
 async function subjectsSinceRelease(run: Run, version: string): Promise<string[]> {
   const tags = await run('Looking for the last release', [
     'git',

@@ -2,21 +2,24 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments, stringify } from 'yaml';
 
-/** The CRDs of the last release, below the folder of the sources. A test compares those of today with them. */
+/**
+ * The CRDs of the last release, relative to the folder of the sources. A test compares the current CRDs with
+ * them.
+ */
 export const RELEASED = join('manifests', 'released', 'crds.yaml');
 
-/** Without descriptions, which no object depends on. */
+/** Removes descriptions, on which the validity of objects does not depend. */
 function withoutDescriptions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutDescriptions);
   if (typeof value !== 'object' || value === null) return value;
   const entries = Object.entries(value).filter(
-    // A field of that name is an object, its description is text.
+    // A description is a text. The value of a field named `description` is an object.
     ([key, child]) => key !== 'description' || typeof child !== 'string',
   );
   return Object.fromEntries(entries.map(([key, child]) => [key, withoutDescriptions(child)]));
 }
 
-/** Records the CRDs of `dist/`. A later version must accept every object that is valid under them. */
+/** Records the CRDs of `dist/`. Later versions must accept every object that is valid under these CRDs. */
 export async function recordCrds(source: string): Promise<void> {
   const text = await readFile(join(source, 'dist', 'crds.yaml'), 'utf8');
   const definitions = parseAllDocuments(text).map((document) => withoutDescriptions(document.toJS()));

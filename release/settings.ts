@@ -2,9 +2,12 @@ import { versionMistake } from './version';
 
 interface ReleaseSettings {
   readonly version: string;
-  /** With its digest, `registry.example/hub-operator@sha256:…`. */
+  /** The image with its digest, such as `registry.example/hub-operator@sha256:…`. */
   readonly image: string;
-  /** File with the notes of the release in Markdown. Absent: they are made of the commits since the last release. */
+  /**
+   * File with the notes of the release in Markdown. If absent, the notes are made from the commits since the
+   * last release.
+   */
   readonly notesFile?: string;
 }
 
@@ -12,8 +15,7 @@ const BY_DIGEST = /^[\w.-]+(:\d+)?(\/[\w.-]+)+(:[\w.-]+)?@sha256:[0-9a-f]{64}$/;
 
 /**
  * Reads the variables `VERSION`, `IMAGE` and `NOTES`.
- *
- * @throws Error with a sentence for each mistake in them
+ * @throws Error with one sentence for each mistake in the variables
  */
 export function readReleaseSettings(
   environment: Readonly<Record<string, string | undefined>>,

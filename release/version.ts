@@ -8,16 +8,16 @@ interface Manifest {
   version: string;
 }
 
-/** @returns the mistake in a version, as a sentence; undefined: there is none */
+/** Returns the mistake in a version as a sentence, or undefined if the version is correct. */
 export function versionMistake(version: string): string | undefined {
   if (SEMANTIC_VERSION.test(version)) return undefined;
   return `VERSION=${version} is no version: give one such as 1.2.3 or 1.2.3-rc.1.`;
 }
 
 /**
- * Sets the version of the packages below the folder `source`, and where pages, their tests and samples name the image by tag.
- *
- * @returns the version before
+ * Sets the version of the packages below the folder `source`, and replaces the former version in `texts`
+ * where they name the image by its tag.
+ * @returns the former version
  */
 export async function setVersion(source: string, version: string, texts: readonly string[]): Promise<string> {
   const before = (await readJson<Manifest>(join(source, 'package.json'))).version;
@@ -40,7 +40,10 @@ export async function setVersion(source: string, version: string, texts: readonl
   return before;
 }
 
-/** The text with `to` where it names the image, its tag or the program of version `from`. */
+/**
+ * Replaces version `from` by `to` after `hub-operator:`, `newTag: ` and `hub-operator-`, and at the beginning
+ * of a line.
+ */
 export function withVersion(text: string, from: string, to: string): string {
   const escaped = from.replaceAll('.', '\\.');
   return text.replace(
