@@ -18,7 +18,8 @@ import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// `spec.entity` of automations, scenes and scripts: their entities get a room, labels and so on, beside the definition.
+// `spec.entity` of automations, scenes and scripts: their entities get an area, labels and other settings,
+// separately from the definition.
 
 const PROXIED = 'example.org/proxied-hub';
 const UPDATE = 'command config/entity_registry/update';
@@ -34,7 +35,7 @@ beforeAll(async () => {
 describe.each([
   ['villa', 'Api'],
   ['cabin', 'File'],
-] as const)('entities of what is delivered to %s by %s', (HUB, delivery) => {
+] as const)('entities of objects that %s gets by %s', (HUB, delivery) => {
   let client: HubClient;
   let recorder: HubRecorder;
 
@@ -73,7 +74,7 @@ describe.each([
     return found.settings;
   }
 
-  /** Names of the labels, without the operator's own. */
+  /** Returns the names of the labels, without the operator's own labels. */
   async function labelsOf(entityId: string): Promise<readonly string[]> {
     const names = await client.registries.label.entries();
     const all = (await settingsOf(entityId))['labels'] as readonly string[];
@@ -95,7 +96,7 @@ describe.each([
     });
   }
 
-  /** As a person changes it in the hub's UI. */
+  /** Changes an entity like a user in the hub's UI. */
   const change = (entityId: string, fields: object) =>
     client.connection.command('config/entity_registry/update', { entity_id: entityId, ...fields });
 
@@ -108,7 +109,7 @@ describe.each([
     expose: { alexa: true },
   };
 
-  test('the settings arrive beside the definitions, and a restart writes nothing', async () => {
+  test('the settings are written for automations, scenes and scripts, and a restart writes nothing', async () => {
     const all = [
       automation(HUB, name('morning'), { entity }),
       scene(HUB, name('movie'), { entity }),
@@ -158,20 +159,20 @@ describe.each([
     }
   });
 
-  test('an automation without settings sends nothing for them, and its status has no record', async () => {
+  test('an automation without settings sends no settings, and its status has no record', async () => {
     const plain = automation(HUB, name('plain'));
     recorder.sent.length = 0;
     await home.apply(plain);
     await home.ready('hubautomation', plain.metadata.name);
     const entityId = await entityIdOf(plain);
     const updates = recorder.sent.filter((what) => what === UPDATE);
-    expect(updates).toHaveLength(1); // the operator's own label
+    expect(updates).toHaveLength(1); // that of the operator's own label
     expect(await isMarked(entityId)).toBe(true);
     for (const field of ['registryId', 'previous', 'settingsHash'])
       expect(await statusOf(plain)).not.toHaveProperty(field);
   });
 
-  test('a missing area lets the automation run, and the settings come with the area', async () => {
+  test('an automation runs although its area is missing, and the settings are written when the area exists', async () => {
     const late = automation(HUB, name('late'), { entity: { areaName: 'Attic', labels: ['Energy'] } });
     await home.apply(late);
     const { message } = await home.ready('hubautomation', late.metadata.name, {
@@ -188,7 +189,7 @@ describe.each([
     expect(await labelsOf(entityId)).toEqual(['Energy']);
   });
 
-  test('a change in the hub is reverted, what others add stays, and Warn leaves it', async () => {
+  test('a change in the hub is reverted, additions of others stay, and with Warn the change stays', async () => {
     const dusk = automation(HUB, name('dusk'), { entity });
     await home.apply(dusk);
     await home.ready('hubautomation', dusk.metadata.name);
@@ -212,7 +213,7 @@ describe.each([
     await home.ready('hubautomation', dusk.metadata.name);
   });
 
-  test('what leaves the spec is put back, and without any settings the record ends', async () => {
+  test('settings that are removed from the spec get their former values back; without settings the record is removed', async () => {
     const noon = automation(HUB, name('noon'));
     await home.apply(noon);
     await home.ready('hubautomation', noon.metadata.name);
@@ -259,7 +260,7 @@ describe.each([
     expect(await isMarked(entityId)).toBe(false);
   });
 
-  test('a resource that is renamed in Git hands the record over, and the hub is asked for nothing', async () => {
+  test('a resource that is renamed in Git transfers the record, and nothing is written to the hub', async () => {
     const [former, next] = ['old-name', 'new-name'].map((each) =>
       automation(HUB, name(each), { id: `${HUB}_one`, alias: 'One', actions: [], entity }),
     ) as [Manifest, Manifest];
@@ -275,7 +276,7 @@ describe.each([
     expect(await statusOf(next)).toMatchObject({ registryId, previous });
   });
 
-  test('a category is made once for all that name it, in any case, and found again by its name', async () => {
+  test('a category is created once for all resources that name it, in any case, and found by its name later', async () => {
     const many = ['Night', 'night', 'NIGHT'].map((category, index) =>
       automation(HUB, name(`night-${index}`), { entity: { category } }),
     );
@@ -284,7 +285,7 @@ describe.each([
     await home.apply(...many, moved);
     for (const each of [...many, moved]) await home.ready(kindOf(each), each.metadata.name);
     const made = recorder.sent.filter((what) => what === 'command config/category_registry/create');
-    expect(made).toHaveLength(2); // one for each page
+    expect(made).toHaveLength(2); // one for automations and one for scenes
     const [first, second, third] = await Promise.all(
       many.map(async (each) => (await settingsOf(await entityIdOf(each)))['categories.automation']),
     );
@@ -299,7 +300,7 @@ describe.each([
     expect(await settingsOf(entityId)).not.toHaveProperty('categories.automation');
   });
 
-  test('a HubEntity for what a resource makes says where the settings belong, and ends without taking them away', async () => {
+  test('a HubEntity for an entity of a HubAutomation reports where the settings belong, and its deletion leaves them', async () => {
     const made = automation(HUB, name('made'), { entity: { icon: 'mdi:sheep' } });
     await home.apply(made);
     await home.ready('hubautomation', made.metadata.name);
@@ -315,7 +316,7 @@ describe.each([
     expect(await settingsOf(entityId)).toMatchObject({ icon: 'mdi:sheep' });
   });
 
-  test('a label of the operator itself is refused, since it comes and goes by itself', async () => {
+  test('a label of the operator itself is refused, since the operator alone assigns it', async () => {
     const own = automation(HUB, name('own'), { entity: { labels: ['managed by hub operator'] } });
     await home.apply(own);
     const { message } = await home.ready('hubautomation', own.metadata.name, {

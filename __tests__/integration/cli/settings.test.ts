@@ -83,7 +83,7 @@ async function customize(): Promise<void> {
   await setDevice('Sun', { area_id: 'garden' });
   await setEntity('sensor.sun_next_dawn', { icon: 'mdi:weather-sunset-up' });
   await setEntity('todo.shopping_list', { icon: 'mdi:cart' });
-  // The entity of an automation.
+  // A user changes the entity of an automation.
   const { category_id: night } = await client.connection.command('config/category_registry/create', {
     scope: 'automation',
     name: 'Night',
@@ -98,7 +98,7 @@ async function customize(): Promise<void> {
 
 const HALL_OFF = 'automation.hall_off';
 
-/** An automation as the editor of the hub makes it. */
+/** Creates an automation like the editor of the hub. */
 async function makeAutomation(): Promise<void> {
   const trigger = { trigger: 'time', at: '23:00:00' };
   await client.entities.write('automation', 'hall_off', () => ({
@@ -339,7 +339,7 @@ test('diff says what the operator would write, and pull copies a user’s change
   expect(await compare()).toMatchObject({ code: 0 });
 });
 
-test('diff and pull know the settings of what a resource makes', async () => {
+test('diff and pull include the settings of an automation’s entity', async () => {
   const file = villa.path('villa/automations/hall-off.yaml');
   const compare = () => kubectlHub(home.namespace, ['diff', `--filename=${file}`]);
   const text = await readFile(file, 'utf8');

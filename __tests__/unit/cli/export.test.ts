@@ -135,7 +135,7 @@ describe('the files of an export', () => {
     });
   });
 
-  test('settings of the entity that a resource makes are in its file, and in none of their own', async () => {
+  test('settings of an automation’s entity are in the file of the automation, and not in a file of their own', async () => {
     const settings = {
       areaName: 'attic',
       labels: ['night', 'own'],

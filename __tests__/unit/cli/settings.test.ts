@@ -182,7 +182,7 @@ describe('the files of an export', () => {
       entity('fan.loud', { labels: ['own'] }, { deviceId: 'device-b' }),
       entity('fan.low', { aliases: ['Wind', 'Air'] }, { deviceId: 'device-b' }),
       entity('light.alone', { icon: 'mdi:lamp' }),
-      // The file of the automation has the settings of this one.
+      // The file of the automation has the settings of this entity.
       entity('automation.made', { icon: 'mdi:lamp' }, { integration: 'automation' }),
       // The entity of the operator's own marker script.
       entity('script.x', { icon: 'mdi:lamp' }, { uniqueId: 'hub_operator_configuration' }),

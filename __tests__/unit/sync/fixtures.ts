@@ -133,7 +133,7 @@ function strict<T extends object>(object: T, name: string): T {
 
 const isPlain = (value: object): boolean => Object.getPrototypeOf(value) === Object.prototype;
 
-/** Resources without `spec.entity`. */
+/** Stands in for the settings of resources without `spec.entity`. */
 export const noSettings: OwnEntitySettings = {
   settle: (made) => Promise.resolve(made),
   putBack: () => Promise.resolve([]),

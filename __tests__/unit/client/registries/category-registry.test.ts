@@ -38,7 +38,7 @@ afterEach(async () => {
 const sent = (type: string) => hub.commands.filter((message) => message.type === type);
 
 describe('categories of a hub', () => {
-  test('one is made for all that ask for it at once, and none where the hub has it in another case', async () => {
+  test('one category is created for simultaneous requests, and none if the hub has it in another case', async () => {
     const names = ['Night', 'night', 'NIGHT'];
     await Promise.all(names.map((name) => client.categories.ensure('automation', name, foldCase)));
     await client.categories.ensure('automation', 'nIGHT', foldCase);
@@ -47,7 +47,7 @@ describe('categories of a hub', () => {
     expect([...(await client.categories.entries('automation'))]).toEqual([['c1', 'Night']]);
   });
 
-  test('a list is read once, and again after an event', async () => {
+  test('a list is requested once, and again after an event', async () => {
     await client.categories.entries('scene');
     await client.categories.entries('scene');
     expect(sent('config/category_registry/list')).toHaveLength(1);

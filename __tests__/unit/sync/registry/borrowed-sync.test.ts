@@ -436,7 +436,7 @@ describe('BorrowedSync', () => {
       expect(writes.at(-1)).toEqual({ 'categories.automation': null });
     });
 
-    test('are made before their id is recorded and written, and not in a dry-run', async () => {
+    test('are created before their id is recorded and written, and not in a dry-run', async () => {
       resources = [aResource('a', { categories: { automation: 'Heat' } })];
       expect(await reconcile('a', { dryRun: true })).toMatchObject({ reason: 'DryRun' });
       expect(made).toEqual([]);
@@ -448,7 +448,7 @@ describe('BorrowedSync', () => {
       expect(statusOf('a')).toMatchObject({ previous: { 'categories.automation': { ours: ['c2'] } } });
     });
 
-    test('one that a person removed is a change in the hub: with Warn it is left', async () => {
+    test('the removal of one by a user is drift: with Warn it is not created again', async () => {
       resources = [aResource('a', { categories: { automation: 'Light' }, driftPolicy: 'Warn' })];
       await settle('a');
       names = new Map();
@@ -468,7 +468,7 @@ describe('BorrowedSync', () => {
       expect(made).toEqual([]);
     });
 
-    test('a former one that the hub does not have any more is not put back', async () => {
+    test('a former one that the hub no longer has is not restored', async () => {
       names = new Map([
         ['c1', 'Light'],
         ['c2', 'Heat'],
@@ -482,7 +482,7 @@ describe('BorrowedSync', () => {
     });
   });
 
-  describe('an entity that another resource makes', () => {
+  describe('an entity of a HubAutomation', () => {
     const anAutomation = (status: object) =>
       ({
         kind: 'HubAutomation',
@@ -493,7 +493,7 @@ describe('BorrowedSync', () => {
     const made = (settings: Settings = {}) =>
       aRecord(settings, { entityId: 'automation.off', integration: 'automation', uniqueId: 'hall_off' });
 
-    test('gets nothing here: the message names that resource', async () => {
+    test('is not changed by a HubEntity, whose message names the HubAutomation', async () => {
       records = [made()];
       resources = [
         aResource('a', { select: { entityId: 'automation.off' }, icon: 'mdi:a' }),
@@ -510,7 +510,7 @@ describe('BorrowedSync', () => {
       expect(await settle('a')).toMatchObject({ type: 'Ready' });
     });
 
-    test('keeps the settings that this one has when the other goes', async () => {
+    test('keeps the settings of the HubAutomation when the HubEntity is deleted', async () => {
       records = [made({ icon: 'mdi:old', hidden: false })];
       resources = [aResource('a', { select: { entityId: 'automation.off' }, icon: 'mdi:a', hidden: true })];
       await settle('a');

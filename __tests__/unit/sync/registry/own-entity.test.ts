@@ -109,7 +109,7 @@ beforeEach(() => {
   own = new OwnEntity(object, given, contexts);
 });
 
-/** The outcome of the definition, which the hub has just accepted. */
+/** The outcome for the definition, which the hub has just accepted. */
 const made = () => ready('AutomationGenerated', 'The hub uses it.', { status: { appliedHash: 'h1' } });
 
 function give(entity: object | undefined, spec: object = {}): void {
@@ -139,15 +139,15 @@ async function settleAll(): Promise<Outcome> {
   }
 }
 
-describe('settings of the entity that a resource makes', () => {
-  test('without any, nothing is asked and status has no record', async () => {
+describe('settings of the entity of a HubAutomation', () => {
+  test('without settings, no request is made and status has no record', async () => {
     expect(await settle()).toEqual(made());
     give({});
     expect(await settle()).toEqual(made());
     expect([reads, changed.size]).toEqual([0, 0]);
   });
 
-  test('the record is in status with the result of the definition before the first write', async () => {
+  test('before the first write, status has the record and the result of the definition', async () => {
     give({ icon: 'mdi:a' });
     expect(await settle()).toMatchObject({ type: 'Waiting', reason: 'AutomationGenerated', after: 0 });
     expect(writes).toEqual([]);
@@ -164,7 +164,7 @@ describe('settings of the entity that a resource makes', () => {
     });
   });
 
-  test('a write that was cut is not drift of a person: it is written also with Warn', async () => {
+  test('a write that was interrupted is not drift: it is repeated, also with Warn', async () => {
     give({ icon: 'mdi:a' }, { driftPolicy: 'Warn' });
     await settle();
     expect(await settle()).toMatchObject({ type: 'Ready' });
@@ -176,7 +176,7 @@ describe('settings of the entity that a resource makes', () => {
     expect(writes.at(-1)).toEqual({ icon: 'mdi:c' });
   });
 
-  test('without any settings the former ones are put back, and the record ends', async () => {
+  test('when all settings are removed, the former ones are restored and the record is removed', async () => {
     settings = { ...settings, icon: 'mdi:old' };
     give({ icon: 'mdi:a', labels: ['energy'] });
     await settleAll();
@@ -191,7 +191,7 @@ describe('settings of the entity that a resource makes', () => {
     expect(reads).toBe(before);
   });
 
-  test('the entry of an entity that was made again has no former settings', async () => {
+  test('the entry of an entity that was created again has no former settings', async () => {
     settings = { ...settings, icon: 'mdi:old' };
     give({ icon: 'mdi:a' });
     await settleAll();
@@ -202,7 +202,7 @@ describe('settings of the entity that a resource makes', () => {
     expect((resource.status!['previous'] as Record<string, object>)['icon']).not.toHaveProperty('was');
   });
 
-  test('a missing area is waited for, with the result of the definition in status', async () => {
+  test('waits for a missing area, with the result of the definition in status', async () => {
     give({ areaName: 'attic' });
     expect(await settle()).toMatchObject({
       type: 'Waiting',
@@ -222,14 +222,14 @@ describe('settings of the entity that a resource makes', () => {
     expect(await settleAll()).toMatchObject({ type: 'Ready' });
   });
 
-  test('a failure of the hub loses no result of the definition', async () => {
+  test('the result of the definition is not lost when the hub fails', async () => {
     give({ icon: 'mdi:a' });
     failure = new HubFailed('Unknown error');
     expect(await settle()).toMatchObject({ type: 'Waiting', after: 0, status: { appliedHash: 'h1' } });
     await expect(settle()).rejects.toBe(failure);
   });
 
-  test('a change of the entity in the hub reconciles it, and one of others does not', async () => {
+  test('a change of its entity in the hub reconciles the resource, and a change of another entity does not', async () => {
     give({ icon: 'mdi:a' });
     await settleAll();
     const before = reads;
@@ -248,7 +248,7 @@ describe('settings of the entity that a resource makes', () => {
     expect(writes).toEqual([]);
   });
 
-  test('in a dry-run the difference is shown and nothing is sent', async () => {
+  test('in a dry-run the difference is reported and nothing is sent', async () => {
     give({ icon: 'mdi:a' });
     expect(await settle({ dryRun: true })).toMatchObject({ type: 'Stalled', reason: 'DryRun' });
     expect(writes).toEqual([]);
