@@ -24,7 +24,10 @@ export interface Crossing {
  */
 type Gate = (moment: 'before' | 'after', crossing: Crossing) => Promise<'on' | 'drop'>;
 
-/** Keeps what watches deliver, by the resource in their path, such as `hubareas`. */
+/**
+ * Holds the events of watches back until the test delivers them. Events are distinguished by the resource in
+ * the path of their watch, such as `hubareas`.
+ */
 class WatchBuffer {
   private isKeeping = false;
   private readonly delivered = new Set<string>();
@@ -46,7 +49,7 @@ class WatchBuffer {
     for (const resource of [...this.waiting.keys()]) this.deliver(resource);
   }
 
-  /** Resolves once an event of a watch may reach the operator. */
+  /** Resolves when the events of this resource may reach the operator. */
   delivery(resource: string): Promise<void> {
     if (!this.isKeeping || this.delivered.has(resource)) return Promise.resolve();
     return new Promise((resume) => {
@@ -58,7 +61,7 @@ class WatchBuffer {
 /** A proxy between an operator and the API server, which lets a test interfere with exactly one request. */
 export class ApiProxy {
   private constructor(
-    /** Keeps and delivers the events of watches. */
+    /** Holds the events of watches back, and delivers them. */
     readonly watches: WatchBuffer,
     private readonly server: https.Server,
     /** Path of a kubeconfig that leads through the proxy, with the operator's service account. */
@@ -142,7 +145,7 @@ async function pass(
   answer.pipe(inTime(() => watches.delivery(resource))).pipe(response);
 }
 
-/** Passes each part on once its time has come. */
+/** Returns a stream that passes each part on after `moment` has resolved. */
 const inTime = (moment: () => Promise<void>): Transform =>
   new Transform({
     transform: (part, _, done) => void moment().then(() => done(null, part)),

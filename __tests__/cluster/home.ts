@@ -239,7 +239,7 @@ export class Home {
     });
   }
 
-  /** Waits until no object of a kind is left. */
+  /** Waits until no object of a kind exists. */
   async gone(kind: string): Promise<void> {
     await until(`no ${kind} is left`, async () => (await this.list(kind)).length === 0);
   }

@@ -136,7 +136,10 @@ export class HubToExport {
   }
 }
 
-/** As the hub keeps its core settings. Without the file it has those of a fresh one. */
+/**
+ * Writes the file in which the hub keeps its core settings. Without this file it has the settings of a fresh
+ * hub.
+ */
 async function setLanguage(configDir: string, language: string): Promise<void> {
   const data = {
     latitude: 52.37,

@@ -6,8 +6,8 @@ import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { randomNumbers, seed } from '../../seed';
 
-// A random walk over the schema of HubEntity: its fields are set, changed and cleared in any order, and after each step
-// the hub has exactly the settings of the spec, and else the former ones.
+// A random walk over the schema of HubEntity. Its fields are set, changed and cleared in any order. After
+// each step the hub has exactly the settings of the spec, and the former values of all other settings.
 
 const HUB = 'villa';
 const STEPS = 40;
@@ -22,7 +22,7 @@ template:
 `;
 
 type Entry = Readonly<Record<string, unknown>>;
-/** Values of one field, and the change in the hub's entry that each means. */
+/** Values of one field, and the change in the hub's entry that each value causes. */
 interface Field {
   readonly values: readonly unknown[];
   readonly inHub: (value: never, entry: Entry) => Entry;
@@ -60,9 +60,11 @@ const fields: Readonly<Record<string, Field>> = {
   entityId: { values: ['sensor.one', 'sensor.two'], inHub: (value) => ({ entity_id: value }) },
 };
 
-/** Fields of the spec that are no settings. */
+/** Fields of the spec that are not settings. */
 const OTHERS = ['hubRef', 'suspend', 'deletionPolicy', 'driftPolicy', 'select'];
-/** An entity of YAML that was disabled comes back at a start of the hub only: other tests have it. */
+/**
+ * A disabled entity of a YAML integration is enabled again only when the hub starts. Other tests cover it.
+ */
 const NOT_WALKED = ['disabled'];
 
 let home: Home;
@@ -116,7 +118,7 @@ const sorted = (found: Entry): Entry => ({
   aliases: [...(found['aliases'] as string[])].sort(),
 });
 
-/** The entry that a spec makes of the former one. */
+/** Returns the entry that the hub has after it had `former` and a resource with this spec was applied. */
 function expected(former: Entry, spec: Readonly<Record<string, unknown>>): Entry {
   return sorted(
     Object.entries(spec).reduce(
@@ -126,7 +128,7 @@ function expected(former: Entry, spec: Readonly<Record<string, unknown>>): Entry
   );
 }
 
-/** `expose.alexa: true` → `expose: {alexa: true}`. */
+/** Turns `expose.alexa: true` into `expose: {alexa: true}`. */
 function specOf(flat: Readonly<Record<string, unknown>>): object {
   const spec: Record<string, unknown> = {};
   const expose: Record<string, unknown> = {};
@@ -136,7 +138,7 @@ function specOf(flat: Readonly<Record<string, unknown>>): object {
   return Object.keys(expose).length > 0 ? { ...spec, expose } : spec;
 }
 
-test('the walk knows each field of the schema', () => {
+test('the walk covers each field of the schema', () => {
   const { properties } = definition.spec;
   const names = Object.keys(properties).flatMap((name) =>
     name === 'expose' ? Object.keys(properties.expose.properties).map((each) => `expose.${each}`) : [name],
@@ -144,7 +146,7 @@ test('the walk knows each field of the schema', () => {
   expect(names.sort()).toEqual([...OTHERS, ...NOT_WALKED, ...Object.keys(fields)].sort());
 });
 
-test(`after each of ${STEPS} changes the hub has the settings of the spec, and else the former ones (SEED=${seed})`, async () => {
+test(`after each of ${STEPS} changes the hub has the settings of the spec, and the former ones otherwise (SEED=${seed})`, async () => {
   const random = randomNumbers();
   const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)]!;
   await client.connection.command('config/entity_registry/update', {

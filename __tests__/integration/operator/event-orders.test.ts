@@ -8,11 +8,11 @@ import { startTestOperator } from '../../cluster/operator';
 import { shuffled } from '../../cluster/shuffled';
 import { seed } from '../../seed';
 
-// The events of a small home reach the operator in every order of their kinds. Each watch is a connection of its own, so
-// the API server promises no order between them.
+// The events of a small home reach the operator in every order of their kinds. Each watch has its own
+// connection, so the API server guarantees no order between watches.
 
 const HUB = 'villa';
-/** Milliseconds. */
+/** Time in which the operator handles the events of one kind, in milliseconds. */
 const HANDLING = 50;
 const KINDS = ['hublabels', 'hubareas', 'hubentities', 'hubautomations'];
 
@@ -55,7 +55,10 @@ const resources = (index: number): readonly Manifest[] => [
 
 const MOWERS = ['lawn_mower.mower_can_mow', 'lawn_mower.mower_can_dock', 'lawn_mower.mower_can_pause'];
 
-/** The operator has handled the events of one kind when those of the next come. */
+/**
+ * Delivers the events by kind. The operator has handled those of one kind before those of the next kind
+ * arrive.
+ */
 async function deliver(order: readonly string[]): Promise<void> {
   for (const kind of order) {
     proxy.watches.deliver(kind);
@@ -64,7 +67,7 @@ async function deliver(order: readonly string[]): Promise<void> {
   proxy.watches.deliverAll();
 }
 
-test(`a small home is Ready, written once and removed in each order of its events (SEED=${seed})`, async () => {
+test(`a small home is Ready, written once and removed for each order of its events (SEED=${seed})`, async () => {
   const recorder = await HubRecorder.start(villa.process.url);
   try {
     await villa.join(home, recorder.url);
