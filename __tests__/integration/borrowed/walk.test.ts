@@ -57,6 +57,17 @@ const fields: Readonly<Record<string, Field>> = {
     values: [true, false],
     inHub: option('cloud.google_assistant', 'should_expose'),
   },
+  ...Object.fromEntries(
+    ['automation', 'scene', 'script', 'helpers'].map((scope) => [
+      `categories.${scope}`,
+      {
+        values: ['Night', 'Größe'],
+        inHub: (value: string, entry: Entry) => ({
+          categories: { ...(entry['categories'] as Entry), [scope]: value },
+        }),
+      },
+    ]),
+  ),
   entityId: { values: ['sensor.one', 'sensor.two'], inHub: (value) => ({ entity_id: value }) },
 };
 
@@ -109,7 +120,18 @@ async function entry(): Promise<Entry> {
     { entity_id } as never,
   )) as unknown as Entry;
   const compared = Object.fromEntries(COMPARED.map((name) => [name, whole[name]]));
-  return sorted(compared);
+  return sorted({ ...compared, categories: await categoryNames(whole['categories'] as Entry) });
+}
+
+/** The categories of an entity by their names. */
+async function categoryNames(ids: Entry): Promise<Entry> {
+  const named = Object.entries(ids).map(async ([scope, id]) => {
+    const all = (await client.connection.command('config/category_registry/list', {
+      scope,
+    } as never)) as unknown;
+    return [scope, (all as Entry[]).find(({ category_id }) => category_id === id)?.['name']];
+  });
+  return Object.fromEntries(await Promise.all(named)) as Entry;
 }
 
 const sorted = (found: Entry): Entry => ({
@@ -131,17 +153,19 @@ function expected(former: Entry, spec: Readonly<Record<string, unknown>>): Entry
 /** Turns `expose.alexa: true` into `expose: {alexa: true}`. */
 function specOf(flat: Readonly<Record<string, unknown>>): object {
   const spec: Record<string, unknown> = {};
-  const expose: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(flat))
-    if (name.startsWith('expose.')) expose[name.slice('expose.'.length)] = value;
-    else spec[name] = value;
-  return Object.keys(expose).length > 0 ? { ...spec, expose } : spec;
+  for (const [path, value] of Object.entries(flat)) {
+    const [name = '', part] = path.split('.');
+    spec[name] = part === undefined ? value : { ...(spec[name] as object), [part]: value };
+  }
+  return spec;
 }
 
 test('the walk covers each field of the schema', () => {
   const { properties } = definition.spec;
-  const names = Object.keys(properties).flatMap((name) =>
-    name === 'expose' ? Object.keys(properties.expose.properties).map((each) => `expose.${each}`) : [name],
+  const names = Object.entries(properties).flatMap(([name, field]) =>
+    name === 'expose' || name === 'categories'
+      ? Object.keys((field as typeof properties.expose).properties).map((each) => `${name}.${each}`)
+      : [name],
   );
   expect(names.sort()).toEqual([...OTHERS, ...NOT_WALKED, ...Object.keys(fields)].sort());
 });
