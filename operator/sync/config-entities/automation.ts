@@ -13,7 +13,7 @@ import type { EntityPayload } from '../../client/connection/config-entity';
 
 type AutomationWork = EntityWork<HubAutomation, HubAutomationSpec>;
 
-/** The hub renames them when it stores a definition, unless a person has written it into the file. */
+/** Keys that the hub renames when it stores a definition. A user's file may still have the former names. */
 const renamed = { trigger: 'triggers', condition: 'conditions', action: 'actions' };
 
 export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
@@ -39,7 +39,7 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   ensureState: setSwitch,
 };
 
-/** The automation in the form of the hub's config API, which refuses unknown keys. */
+/** The automation in the form of the hub's config API, which rejects unknown keys. */
 export function automationPayload(spec: HubAutomationSpec): EntityPayload {
   const { triggers, conditions, actions, triggerVariables } = spec;
   const none = spec.useBlueprint ? undefined : [];
@@ -49,14 +49,14 @@ export function automationPayload(spec: HubAutomationSpec): EntityPayload {
     conditions: conditions ?? none,
     actions: actions ?? none,
     trigger_variables: triggerVariables,
-    // Off at every start of the hub (rules.md, "Disabled automations").
+    // A disabled automation is off at every start of the hub (rules.md, "Disabled automations").
     initial_state: spec.enabled ? spec.initialState : false,
   });
 }
 
 /**
- * Switches the automation as rules.md, "Disabled automations" says. A new one is also switched on: the hub restores the
- * state of a deleted one that had the same id.
+ * Switches the automation according to rules.md, "Disabled automations". A new automation is switched on too:
+ * if a deleted one had the same id, the hub restores its state.
  */
 async function setSwitch(
   work: AutomationWork,
@@ -68,7 +68,7 @@ async function setSwitch(
   const applied = resource.status?.enabled;
   const status = { enabled: spec.enabled };
   if (spec.enabled) {
-    if (!inUse) return {}; // a later load may switch it off again
+    if (!inUse) return {}; // a later load may switch the automation off again
     const mayBeRestoredOff = isNew(work) && spec.initialState !== false;
     const turnOn = applied === false || (mayBeRestoredOff && (await isState(work, target.entity_id, 'off')));
     if (turnOn) await callService(client.rest, 'automation', 'turn_on', target);

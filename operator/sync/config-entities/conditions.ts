@@ -31,8 +31,8 @@ import type { PlacedWork } from './place';
 export type InProgressDetails = Pick<Waiting, 'status' | 'events'>;
 
 /**
- * The message is the same from the first reconcile to the last, so that status is written once meanwhile. The end of an
- * operation queues the resource; `after` milliseconds are the fallback.
+ * The outcome while an operation is in progress. Its message does not change, so that status is written only
+ * once. The end of the operation requeues the resource, and `after` milliseconds are a fallback.
  */
 export function inProgress<R extends Child, S extends ConfigEntitySpec>(
   { reason, type }: EntityType<R, S>,
@@ -50,14 +50,20 @@ export function inProgress<R extends Child, S extends ConfigEntitySpec>(
 const failureWords = (error: HubFailed): string =>
   error instanceof FilesNotRead ? error.message : `The hub failed to write it: ${error.message}`;
 
-/** What status records once the hub has accepted the payload. `carriedOut`: fields for what else was done. */
+/**
+ * The facts that status records once the hub has accepted the payload. `carriedOut` are fields about further
+ * changes.
+ */
 export interface Accepted {
   readonly observation: Observation;
   readonly carriedOut?: Readonly<Record<string, unknown>> | undefined;
   readonly events?: readonly EventSpec[];
 }
 
-/** The hub uses the payload; or it has it in its file and could not be reloaded (rules.md, "Reload"). */
+/**
+ * The outcome when the hub uses the payload, or has it in its file and could not be reloaded (rules.md,
+ * "Reload").
+ */
 export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: PlacedWork<R, S>,
@@ -70,7 +76,10 @@ export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
   return ready(entityType.reason, message, { ...details, ...(after !== undefined && { after }) });
 }
 
-/** The hub has loaded its files without the payload. `after`: milliseconds until the next check. */
+/**
+ * The outcome when the hub has loaded its files without the payload. `after`: milliseconds until the next
+ * check.
+ */
 export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: PlacedWork<R, S>,
@@ -88,20 +97,23 @@ export function notLoaded<R extends Child, S extends ConfigEntitySpec>(
   return stalled('NotLoaded', message, { ...details, ...(after !== undefined && { after }) });
 }
 
-/** The hub has loaded the payload and disabled it, as after an upgrade or without its blueprint. */
+/**
+ * The outcome when the hub has loaded the payload and disabled it as invalid, for example after an upgrade or
+ * because its blueprint is missing.
+ */
 export function disabledAsInvalid<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: PlacedWork<R, S>,
   error: string,
   accepted: Accepted,
 ): Stalled {
-  // The error may quote the whole definition.
+  // The error may quote the whole definition, so it is truncated.
   const reason = truncate(work.client.rest.redact(error), LONGEST_ERROR);
   const message = `The hub has disabled the ${entityType.type} ${work.id} as invalid: ${reason}`;
   return stalled('RejectedByHub', message, detailsOf(entityType, work, accepted));
 }
 
-/** A person disabled the entity: the hub has the payload and does not run it. */
+/** The message about an entity that a user disabled: the hub has the payload but does not run it. */
 export const disabledMessage = (
   { type }: Pick<EntityType<Child, ConfigEntitySpec>, 'type'>,
   { entity_id: entityId, disabled_by: by }: RegistryEntity,
@@ -109,7 +121,7 @@ export const disabledMessage = (
 
 const LONGEST_ERROR = 500;
 
-/** The parts of an outcome that record the payload that the hub has accepted. */
+/** The parts of an outcome that record that the hub has accepted the payload. */
 export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: PlacedWork<R, S>,
@@ -124,7 +136,7 @@ export function detailsOf<R extends Child, S extends ConfigEntitySpec>(
       ...entityType.status?.(spec),
       ...carriedOut,
       [entityType.idField]: id,
-      // Until it is in use, an entity may be a deleted one that the hub has restored.
+      // Until the payload is in use, the entity may be a deleted one that the hub has restored.
       entityId: (type === 'NotLoaded' ? resource.status?.['entityId'] : entity?.entity_id) ?? null,
       appliedHash: hash,
       delivery: work.place.delivery,
@@ -162,7 +174,8 @@ export function dryRun<R extends Child, S extends ConfigEntitySpec>(
       `Would move ${id} out of the hub’s own file. Remove the annotation to apply it.`,
     );
   const fields = differences.map(({ field }) => field).join(', ');
-  // A value that a person wrote there may come from a `!secret`: the hub shows it in clear, and it is not masked.
+  // Values of an object that was never written by the operator are not shown: they may come from a user's
+  // `!secret`, which the hub returns in plain text, unknown to the redactor.
   const change = wasAccepted(entityType, work) ? ` (${formatDiff(differences, client.rest.redact)})` : '';
   const message = `Would write ${id}, which differs in ${fields}${change}. Remove the annotation to apply it.`;
   return stalled('DryRun', message);
@@ -183,7 +196,7 @@ function reloadReady<R extends Child, S extends ConfigEntitySpec>(
   }
   if (result) return conditionAfter(result);
   const before = conditionOf(resource, 'ReloadReady');
-  // A reload that was left out because of autoReload is due when that changes.
+  // A reload that was omitted because of `autoReload` becomes due when that field changes.
   return before && before.reason !== 'ReloadDisabled' ? before : notNeeded;
 }
 

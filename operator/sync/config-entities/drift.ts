@@ -9,12 +9,12 @@ import { type CachedEntity, invalidate, invalidateOneOfMany } from './entity-cac
 
 /** The data of a resource that drift detection needs. */
 export interface WatchedResource {
-  /** The id of its object in the hub; undefined: it has none yet. */
+  /** The id of the resource's object in the hub. Undefined if it has none yet. */
   readonly id: string | undefined;
   /** The entity id according to status. */
   readonly entityId: string | undefined;
   readonly cached: CachedEntity;
-  /** An automation with `enabled: false`. */
+  /** True for an automation with `enabled: false`. */
   readonly desiredOff: boolean;
   readonly requeue: (priority?: Priority) => void;
 }
@@ -23,45 +23,53 @@ interface DriftDetectorOptions {
   readonly client: HubClient;
   readonly clock: Clock;
   readonly log: Logger;
-  /** The latest version of all resources of that kind and hub. */
+  /** The latest versions of all resources of a kind in this hub. */
   readonly resources: (kind: ConfigEntityKind) => Iterable<WatchedResource>;
-  /** The latest version of the resources whose object in the hub has that id. */
+  /** The latest versions of the resources whose object in the hub has this id. */
   readonly resourcesOf: (kind: ConfigEntityKind, id: string) => Iterable<WatchedResource>;
 }
 
 /** Milliseconds between the last event about a kind and its recheck. */
 const QUIET_PERIOD = 1_000;
-/** Longest delay of a recheck after the first event, in milliseconds: drift is detected within 10 s. */
+/** Longest delay of a recheck after the first event, in milliseconds. Drift is detected within 10 s. */
 const LONGEST_DELAY = 5_000;
 /**
- * Milliseconds between two rechecks after writes of the operator, which also load changes that others made to the file.
- * A file is seldom changed without a reload, and a recheck of a thousand objects takes a second of processor time.
+ * Milliseconds between two rechecks after writes of the operator, which also load changes that others made to
+ * the file. A file is seldom changed without a reload, and a recheck of a thousand objects takes a second of
+ * CPU time.
  */
 const OWN_RECHECK_INTERVAL = 60_000;
 /**
- * Service calls that turn on automations are followed by a check of those that are to be off, this long after the first
- * call, and by one more after the last: the hub reports a call before it carries it out.
+ * Milliseconds from a service call that turns on automations to a check of those that should be off. The hub
+ * reports a call before it carries it out, so another check follows the last call after {@link
+ * SWITCH_RECHECK_DELAY}.
  */
 const SWITCH_DELAY = 300;
 const SWITCH_RECHECK_DELAY = 5_000;
-/** A hub that starts reports a hundred components within seconds: rejected writes are retried once for many of them. */
+/**
+ * Milliseconds until rejected writes are retried after a component was loaded. A hub that starts reports a
+ * hundred components within seconds, which cause few retries this way.
+ */
 const REJECTION_DELAY = 5_000;
 
 interface Recheck {
   /** Ids of objects that another client may have changed. */
   readonly ids: Set<string>;
-  /** Another client may have changed any object. */
+  /** True if another client may have changed any object. */
   all: boolean;
-  /** All objects are compared again, because the operator wrote or reloaded. */
+  /** True if all objects are compared again because the operator wrote or reloaded. */
   own: boolean;
-  /** When the recheck starts even if the hub is not quiet; Infinity: only the operator was active. */
+  /**
+   * The time at which the recheck starts even if more events arrive. Infinity if only the operator was
+   * active.
+   */
   latestAt: number;
   readonly timer: Timer;
 }
 
 /**
- * Converts the events of a hub to reconciles of the resources that they may concern (rules.md, "Drift"). Reloads by the
- * operator are not drift: the client recognizes them.
+ * Converts events of a hub to reconciles of the resources that they may concern (rules.md, "Drift"). Reloads
+ * by the operator, which the client recognizes, do not count as drift.
  */
 export class DriftDetector {
   private readonly rechecks = new Map<ConfigEntityKind, Recheck>();
@@ -92,7 +100,7 @@ export class DriftDetector {
     await this.options.client.events.watch();
   }
 
-  /** A write or reload by the operator has ended. */
+  /** Records that a write or reload by the operator has ended. */
   recheckAfterOwnWork(kind: ConfigEntityKind): void {
     this.recheckOf(kind).own = true;
     this.schedule(kind);
@@ -137,7 +145,7 @@ export class DriftDetector {
     this.switchRecheckTimer.set(SWITCH_RECHECK_DELAY, check);
   }
 
-  /** The hub may now accept payloads that it rejected before. */
+  /** Schedules retries of rejected payloads, since the hub may accept them now. */
   private scheduleRejected(): void {
     if (this.rejectionTimer.pending) return;
     this.rejectionTimer.set(REJECTION_DELAY, () => {
@@ -145,7 +153,7 @@ export class DriftDetector {
     });
   }
 
-  /** Another client reloaded a kind or, with an id, one automation. */
+  /** Called when another client has reloaded a kind or, with an id, one automation. */
   private onForeignReload(kind: ConfigEntityKind, id?: string): void {
     const recheck = this.recheckOf(kind);
     if (id === undefined) recheck.all = true;
@@ -165,8 +173,8 @@ export class DriftDetector {
   }
 
   /**
-   * Delays the recheck until no events arrive. A recheck only for the operator's writes also waits until these have
-   * ended.
+   * Delays the recheck until no more events arrive. A recheck caused only by the operator's writes also waits
+   * until these have ended.
    */
   private schedule(kind: ConfigEntityKind): void {
     const { client, clock } = this.options;
@@ -191,7 +199,7 @@ export class DriftDetector {
     for (const resource of this.options.resources(kind)) {
       if (resource.id !== undefined && ids.has(resource.id)) this.invalidate(resource);
       else if (all) this.invalidateOneOfMany(resource, true);
-      else if (own) resource.requeue('resync'); // hundreds of these must not delay an edit
+      else if (own) resource.requeue('resync'); // hundreds of such rechecks must not delay the reconcile of an edit
     }
   }
 
@@ -214,13 +222,17 @@ export class DriftDetector {
   }
 }
 
-/** The component of the resource is loaded: a reload that failed without it can be retried. */
+/** Allows another attempt of a reload that failed because the component of the resource was not loaded. */
 function clearReloadFailure({ cached }: WatchedResource): boolean {
   cached.reloadFailedAt = undefined;
   return true;
 }
 
-/** Allows a rejected payload to be sent again. Returns whether there was one. */
+/**
+ * Allows a rejected payload to be sent again.
+ *
+ * @returns whether there was a rejection
+ */
 function clearRejection({ cached }: WatchedResource): boolean {
   const wasRejected = cached.rejection !== undefined;
   cached.rejection = undefined;

@@ -13,7 +13,7 @@ export interface ConfigEntitySpec {
   readonly deletionPolicy?: 'Delete' | 'Orphan';
 }
 
-/** One reconcile of one automation, scene or script. */
+/** The inputs of one reconcile of an automation, scene or script. */
 export interface EntityWork<
   R extends Child = Child,
   S extends ConfigEntitySpec = ConfigEntitySpec,
@@ -29,10 +29,14 @@ export interface EntityWork<
 }
 
 /**
- * The part that the hub shows of the definition that it runs, without reading its file. `Whole`: all of it, beside the
- * one that it would show if it ran the desired payload. `Part`: too little to compare all, and whether that part is as
- * desired; `revision` changes whenever the hub loads the definition again. `None`: the entity is registered, and the
- * hub runs nothing for it. `Invalid`: the hub has loaded and disabled it, for this reason.
+ * The running definition, as far as the hub returns it without reading its file:
+ *
+ * - `Whole`: the complete definition, and the definition that the hub would return if it ran the desired
+ *   payload.
+ * - `Part`: too little for a complete comparison, and whether this part matches the desired payload.
+ *   `revision` changes whenever the hub loads the definition again.
+ * - `None`: the entity is registered, but the hub runs nothing for it.
+ * - `Invalid`: the hub has loaded and disabled the definition, for this reason.
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
@@ -46,7 +50,10 @@ export interface StateCorrection {
   readonly status?: Readonly<Record<string, unknown>>;
   /** A sentence about a change in the hub that was reverted. */
   readonly corrected?: string;
-  /** A change in the hub that is left, for `after` milliseconds or for good (`driftPolicy: Warn`), in sentences. */
+  /**
+   * Sentences about a change in the hub that is left for `after` milliseconds or, with `driftPolicy: Warn`,
+   * permanently.
+   */
   readonly left?: { readonly message: string; readonly after?: number };
 }
 
@@ -60,7 +67,7 @@ export interface StateContext {
 /** The parts of the sync that differ between automations, scenes and scripts. */
 export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends ObjectType {
   readonly type: ConfigEntityKind;
-  /** Whether the operator reloads the hub after a write (rules.md, "Reload"), and `ReloadReady` reports it. */
+  /** True if the operator reloads the hub after a write, which `ReloadReady` reports (rules.md, "Reload"). */
   readonly reloads: boolean;
   id(resource: R): string;
   /** The spec with the default of every absent field. */
@@ -72,14 +79,17 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends
   readonly keys: readonly string[];
   /** Former names of keys that a stored object may have. */
   readonly renamed?: Readonly<Record<string, string>>;
-  /** The normal form of a definition with these keys: two that mean the same to the hub have the same one. */
+  /**
+   * The normal form of a definition with these keys: definitions with the same meaning for the hub have the
+   * same normal form.
+   */
   normal(definition: EntityPayload, id: string): EntityPayload;
   readLive(work: EntityWork<R, S>, entity: RegistryEntity): Promise<LiveConfig>;
   /** Further fields of `status`. */
   status?(spec: S): Readonly<Record<string, unknown>>;
-  /** Whether the entity is enabled now if it is disabled in the hub. */
+  /** Reports whether the entity, if disabled in the hub, has to be enabled now. */
   shouldEnable?(work: EntityWork<R, S>): boolean;
-  /** Brings the state of the entity to that of the spec. */
+  /** Makes the state of the entity match the spec. */
   ensureState?(
     work: EntityWork<R, S>,
     entity: RegistryEntity,

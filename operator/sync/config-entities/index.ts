@@ -47,7 +47,10 @@ export function configEntityModules(
         new ConfigEntitySync(scripts, services, contexts, ownEntityOf(scripts)),
       ),
     },
-    /** Resolves when no write is in progress and status has all results; writes to a hung hub are not waited for. */
+    /**
+     * Resolves when no write is in progress and status has all results. Writes to a hub that does not respond
+     * are not waited for.
+     */
     async drain() {
       const { clock } = services;
       await Promise.all(

@@ -23,7 +23,10 @@ export async function readLiveConfig(
   return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
 }
 
-/** `hidden`: the component is loaded, and this version of the hub has no command that shows the running payload. */
+/**
+ * The running payload of an entity. `hidden` means that the component is loaded, but this version of the hub
+ * has no command that returns the payload.
+ */
 async function running(client: HubClient, entityId: string): Promise<EntityPayload | 'hidden' | undefined> {
   try {
     return await client.entities.running(entityId);
@@ -33,7 +36,10 @@ async function running(client: HubClient, entityId: string): Promise<EntityPaylo
   }
 }
 
-/** A hub that runs the entity gives it a state; its file shows the rest. */
+/**
+ * The running config according to the entity's state: a hub that runs the entity gives it a state. The rest
+ * is only in the hub's file.
+ */
 async function readState(client: HubClient, entityId: string): Promise<LiveConfig> {
   const state = await getEntityState(client.rest, entityId);
   if (!state || state.state === 'unavailable') return { type: 'None' };

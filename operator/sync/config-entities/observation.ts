@@ -2,13 +2,16 @@ import type { EntityPayload } from '../../client/connection/config-entity';
 import type { RegistryEntity } from '../../client/connection/api-types';
 import type { FieldDiff } from '../objects/field-diff';
 
-/** The hub has another definition. `kept`: keys of it that the spec cannot express. */
+/** The hub has a different definition. `kept` are its keys that the spec cannot express. */
 export interface Different {
   readonly type: 'Different';
   readonly entity?: RegistryEntity | undefined;
   readonly differences: readonly FieldDiff[];
   readonly kept: EntityPayload;
-  /** The definition in the place where it is not to be, which the hub uses. It is taken out there, also if nothing differs. */
+  /**
+   * The definition in the place that the object should not be in, which the hub uses. It is removed from that
+   * place even if nothing differs.
+   */
   readonly elsewhere?: EntityPayload | undefined;
 }
 
@@ -17,9 +20,12 @@ export type Observation =
   | Different
   | ({ readonly entity?: RegistryEntity | undefined } & (
       | { readonly type: 'Absent'; readonly differences: readonly FieldDiff[] }
-      /** The definition is in the place where it is not to be, and perhaps in the right one as well. */
+      /** The definition is in the place that it should not be in, and may be in the right place too. */
       | { readonly type: 'Elsewhere'; readonly definition: EntityPayload }
-      /** The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the one before as invalid. */
+      /**
+       * The desired payload is in the hub's file, but not in use. `disabled`: the hub has disabled the former
+       * payload as invalid.
+       */
       | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
       /** The hub has loaded the desired payload and disabled it for this reason. */
       | { readonly type: 'Invalid'; readonly error: string }

@@ -9,17 +9,17 @@ import type { FileReadSchedule } from './file-read-schedule';
 import type { Observation } from './observation';
 import { isAccepted, ownsId, wasAccepted } from './ownership';
 
-/** How the live config compares with the desired payload. */
+/** The comparison of the live config with the desired payload. */
 type LiveState =
-  /** The hub shows the whole live config, which is equal to the payload, or is not. */
+  /** The hub returns the whole live config, which is equal to the payload or not. */
   | 'equal'
   | 'unequal'
-  /** The hub shows a part of the live config, which matches the payload, or does not. */
+  /** The hub returns a part of the live config, which matches the payload or not. */
   | 'matching'
   | 'mismatching'
   /** The hub has loaded the payload and disabled it as invalid. */
   | 'invalid'
-  /** An entity is registered, and the hub runs nothing for it. */
+  /** An entity is registered, but the hub runs nothing for it. */
   | 'notRunning'
   /** No entity is registered. */
   | 'unregistered';
@@ -34,14 +34,14 @@ type Knowledge =
   | 'recent'
   /** The hub accepted the desired payload. */
   | 'accepted'
-  /** The hub accepted it, but another client may have changed it since. */
+  /** The hub accepted the desired payload, but another client may have changed the object since then. */
   | 'uncertain';
 
 type Verdict = 'InUse' | 'NotLoaded' | 'Invalid' | 'Absent' | 'Different' | 'ReadFile';
 
 /**
- * A read of the file takes the hub up to 0.4 s, because it parses the whole file. So it is read only if the live config
- * and the known content are not sufficient.
+ * The verdict for each combination. The file is read only if live config and known content are not
+ * sufficient, since a read takes the hub up to 0.4 s, in which it parses the whole file.
  */
 const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>> = {
   // prettier-ignore
@@ -60,7 +60,10 @@ const VERDICTS: Readonly<Record<LiveState, Readonly<Record<Knowledge, Verdict>>>
   unregistered: { nothing: 'Absent', outdated: 'Absent', recent: 'NotLoaded', accepted: 'ReadFile', uncertain: 'ReadFile' },
 };
 
-/** The hub loads a write within seconds; only after that is the file read to find out why it does not. */
+/**
+ * Milliseconds in which the hub should load a write. Only after that is the file read to find out why it has
+ * not.
+ */
 const LOAD_GRACE_PERIOD = 30_000;
 
 /** Compares the desired payload with the payload in the hub, with the fewest requests. */
@@ -98,14 +101,15 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
   }
 }
 
-/** The object as the hub shows it without reading its file. */
+/** The object as the hub returns it without reading its file. */
 export async function lookAt<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
 ): Promise<Live> {
   const { client, id, cached } = work;
   const registry = client.entityRegistry;
-  // An operation ends on another connection than the one that reports registry changes.
+  // An operation ends on another connection than the one that reports registry changes, so the registry is
+  // read again.
   const entity = await (cached.operation?.end
     ? registry.findNow(entityType.type, id)
     : registry.find(entityType.type, id));
@@ -136,7 +140,10 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
 }
 
-/** An object that is probably unchanged is read according to the schedule. */
+/**
+ * Milliseconds until the file may be read. An object that is probably unchanged is read according to the
+ * schedule.
+ */
 function untilVerification<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
@@ -151,7 +158,10 @@ function untilVerification<R extends Child, S extends ConfigEntitySpec>(
   return Math.max(0, cached.verifyAt - now);
 }
 
-/** A definition that is shown with its blueprint expanded has keys of the blueprint, which stay there. */
+/**
+ * The observation of a different definition. If the hub returns it with its blueprint expanded, the keys of
+ * the blueprint are not kept.
+ */
 function differentFrom<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { id, payload }: EntityWork<R, S>,

@@ -9,7 +9,7 @@ import type { EntityType, LiveConfig, EntityWork } from './entity-type';
 import type { EntityPayload } from '../../client/connection/config-entity';
 import type { RegistryEntity } from '../../client/connection/api-types';
 
-/** In the file a state may stand without attributes, and on and off without quotes. */
+/** In the hub's file a state may be written without attributes, and on and off without quotes. */
 const normalScene = normalizer({
   values: {
     entities: mapOf((value) => {
@@ -36,7 +36,7 @@ export const scenes: EntityType<HubScene, HubSceneSpec> = {
   status: ({ entities }) => ({ entityCount: entities.length }),
 };
 
-/** The scene in the form of the hub's config API: a map of entities, each with its attributes beside the state. */
+/** The scene in the form of the hub's config API: a map of entities, with attributes beside the state. */
 export function scenePayload({ name, icon, entities }: HubSceneSpec): EntityPayload {
   const states = entities.map(({ entity_id: entityId, state, attributes }) => [
     entityId,
@@ -46,8 +46,8 @@ export function scenePayload({ name, icon, entities }: HubSceneSpec): EntityPayl
 }
 
 /**
- * The hub keeps state and attributes in one map, so one of the two would be lost. A CEL rule cannot check this: the
- * attributes have values of any type, which CEL does not see.
+ * Checks that no attribute is named `state`. The hub keeps state and attributes in one map, so one of the two
+ * would be lost. A CEL rule cannot check this, since CEL cannot read attributes, whose values have any type.
  */
 function validateAttributes({ entities }: HubSceneSpec): string | undefined {
   const wrong = entities.find(({ attributes }) => attributes && 'state' in attributes);
@@ -55,10 +55,12 @@ function validateAttributes({ entities }: HubSceneSpec): string | undefined {
   return `The attributes of ${wrong.entity_id} contain "state": move it to the field state beside them.`;
 }
 
-/** The hub shows of a running scene only the name, the icon and the entities that it sets. */
+/**
+ * The live config of a scene. The hub returns only the name, the icon and the entities of a running scene.
+ */
 async function readLiveScene({ client, payload }: EntityWork, entity: RegistryEntity): Promise<LiveConfig> {
   const { name, icon = null, entities } = payload as { name: string; icon?: string; entities: object };
-  // An entry of the whole registry's list has no icon: it says nothing about it.
+  // An entry in the list of the whole registry has no icon, so the icon is not compared then.
   const { original_name: actualName, original_icon: actualIcon = icon } = entity;
   if (actualName !== name || actualIcon !== icon) return { type: 'Part', matches: false };
   if (entity.disabled_by !== null) return { type: 'Part', matches: true };

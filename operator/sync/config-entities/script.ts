@@ -36,7 +36,7 @@ export const scripts: EntityType<HubScript, HubScriptSpec> = {
   readLive: (work, entity) => readLiveConfig('script', work, entity),
 };
 
-/** The script in the form of the hub's config API, which refuses unknown keys. */
+/** The script in the form of the hub's config API, which rejects unknown keys. */
 export function scriptPayload(spec: HubScriptSpec): EntityPayload {
   const { icon, fields, sequence = spec.useBlueprint ? undefined : [] } = spec;
   return defined({ ...runPayload(spec), icon, fields, sequence });

@@ -41,13 +41,17 @@ import { shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck, untilBlueprintReady } from './blueprint';
 import { withHint } from './rejection-hint';
 
-/** The end of a removal queues the resource that it is for, but not another one that takes the id (milliseconds). */
+/**
+ * Milliseconds between checks whether a removal has ended. The end of a removal requeues its own resource,
+ * but not another one that takes the id.
+ */
 const REMOVAL_POLL_INTERVAL = 1_000;
 
 /**
- * Reconciles automations, scenes or scripts: the id is recorded in status, the payload written when the hub has another
- * one, reloaded, and observed to be in use. A reconcile never waits for a write or a reload: it starts one and returns,
- * and the end of it queues the resource again. After a crash the next reconcile compares again and continues.
+ * Reconciles automations, scenes or scripts. The id is recorded in status. The payload is written if the hub
+ * has another one, then reloaded, and observed to be in use. A reconcile never waits for a write or reload:
+ * it starts one and returns, and the end requeues the resource. After a crash the next reconcile compares
+ * again and continues.
  */
 export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> extends ObjectSync<
   R,
@@ -121,7 +125,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return work;
   }
 
-  /** The hub runs only one of two with the same id, and its API cannot write the one in the configuration. */
+  /**
+   * The outcome when the hub's configuration defines an object with the same id. The hub runs only one of the
+   * two, and its API cannot write the one in the configuration.
+   */
   private conflictInConfiguration(resource: R): Outcome | undefined {
     const { type } = this.entityType;
     const id = this.entityType.id(resource);
@@ -158,7 +165,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { client, id, resource } = work;
     if (ownsId(entityType, work)) return untilAnnounced(entityType, work, work.place);
     const { cache, places } = this.contexts.of(client, resource);
-    // The object in the hub is about to be removed by another resource: no person made it, so it is not adopted.
+    // Another resource is about to remove this object, so it was not made by a user and must not be adopted.
     if (cache.isBeingRemoved(entityType.type, id)) return inProgress(entityType, work, REMOVAL_POLL_INTERVAL);
     const { clock } = this.services;
     if (observation.type === 'Absent' && !observation.entity && canClaim(entityType, work)) {
@@ -232,7 +239,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (cached.desired?.generation !== generation)
       cached.desired = { generation, hash: hashOf(entityType, id, payload) };
     const { hash } = cached.desired;
-    // With another spec the hub is asked again, also about this one later.
+    // If the spec has changed, a former rejection is forgotten. The hub is asked again, even if the spec is
+    // changed back later.
     if (cached.rejection?.hash !== hash) cached.rejection = undefined;
     return {
       resource,
@@ -248,15 +256,15 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     };
   }
 
-  /** `reconcile-requested-at`: cached answers are not used. */
+  /** Invalidates cached answers when `reconcile-requested-at` is set. */
   private invalidate({ cached }: PlacedWork<R, S>): void {
     invalidate(cached, this.services.clock.monotonic());
     cached.rejection = undefined;
   }
 
   /**
-   * Takes over the result of the operation that an earlier reconcile started. The result for a payload that is no
-   * longer desired does not count.
+   * Records the result of the operation that an earlier reconcile started. A result for a payload that is no
+   * longer desired is ignored.
    *
    * @throws the operation's error, unless the hub rejected the payload
    */
@@ -265,7 +273,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (!operation?.end) return;
     const { hash: sent, error, reload } = operation;
     const isFailure = error instanceof HubRejected || error instanceof HubFailed || reload?.ok === false;
-    // A hub that was restarted meanwhile loads its files by itself, and may accept the same write now.
+    // A hub that has restarted since loads its files on its own, and may accept the same write now.
     if (isFailure && !(await client.presence.hasRunSince(operation.epoch))) {
       operation.reload = undefined;
       cached.reloadFailedAt = undefined;
@@ -284,7 +292,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (error !== undefined && !isRejected) throw error;
   }
 
-  /** The hub disabled the payload. A blueprint that was imported since is used after a reload. */
+  /**
+   * Handles a payload that the hub has disabled. If its blueprint was imported since, a reload makes the hub
+   * use it.
+   */
   private async onInvalid(
     work: PlacedWork<R, S>,
     observation: Observation & { readonly type: 'Invalid' },
@@ -341,7 +352,10 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     }
   }
 
-  /** The payload is in use. The entity is enabled and its component reloaded as the spec says. */
+  /**
+   * Handles a payload that is in use. If the spec requires it, the entity is enabled and its component
+   * reloaded.
+   */
   private async ensureInUse(
     work: PlacedWork<R, S>,
     observation: Observation & { readonly type: 'InUse' },
@@ -381,9 +395,12 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     return this.settings.settle(outcome, observation.entity.id, resource, client, context);
   }
 
-  /** Whether status records that the payload was reloaded, or that the reload failed too recently for a retry. */
+  /**
+   * Reports whether status records that the payload was reloaded, or that the reload failed too recently for
+   * a retry.
+   */
   private isReloaded(work: PlacedWork<R, S>): boolean {
-    if (!wasAccepted(this.entityType, work)) return true; // a person made it
+    if (!wasAccepted(this.entityType, work)) return true; // a user made it
     if (!isAccepted(this.entityType, work)) return false;
     const reason = conditionOf(work.resource, 'ReloadReady')?.reason;
     if (reason === undefined || reason === 'ReloadDisabled') return false;

@@ -10,7 +10,7 @@ import type { EntryResource, EntryType } from './entry-types';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The message stays the same until the hub has the entry. */
+/** The outcome while an entry is being written. Its message stays the same until the hub has the entry. */
 export function inProgress(
   { reason, type }: EntryType,
   { spec }: EntryResource,
@@ -20,7 +20,11 @@ export function inProgress(
   return waiting(reason, `The ${type} “${spec.name}” is being written to the hub.`, after, details);
 }
 
-/** The hub has the entry as desired. `status`: what a write adds to it. */
+/**
+ * The outcome when the hub has the desired entry.
+ *
+ * @param status further status fields after a write
+ */
 export function readyOutcome(
   entryType: EntryType,
   { hash, declared }: DesiredEntry,
@@ -40,7 +44,10 @@ export function readyOutcome(
   });
 }
 
-/** The hub accepted a write without taking over all of it, such as a label that was removed meanwhile. */
+/**
+ * The outcome when the hub accepted a write but did not apply all of it, for example because a label was
+ * removed at the same time.
+ */
 export function partlyWritten(
   entryType: EntryType,
   record: RegistryRecord,
@@ -53,7 +60,10 @@ export function partlyWritten(
   });
 }
 
-/** A rejected write costs the hub next to nothing, and no event tells when an entity appears: it is tried again soon. */
+/**
+ * The outcome of a rejected write. It is retried soon, since a rejected write costs the hub almost nothing,
+ * and no event reports that an entity appears.
+ */
 export function rejected({ type }: EntryType, error: HubRejected): Outcome {
   const isInUse = / is already in use$/.test(error.message);
   const hint = isInUse ? `. Rename or delete the other ${type} in the hub, or change spec.name.` : '';

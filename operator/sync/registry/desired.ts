@@ -68,7 +68,10 @@ function valueOf({ isSet, isNumber }: EntryField, value: FieldValue): FieldValue
   return [...new Set(items.filter((item) => item !== ''))].sort();
 }
 
-/** White space to Python, whose `strip` the hub applies to aliases: JavaScript has another notion of it. */
+/**
+ * White space as defined by Python, whose `strip` the hub applies to aliases. JavaScript has a different
+ * definition.
+ */
 const SPACE = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
@@ -99,7 +102,7 @@ export function recordedFields({ resource, desired }: Recording): readonly strin
   return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
 }
 
-/** The name of an entry by its registry and id; undefined: there is none. */
+/** Returns the name of an entry by its registry and id, undefined if there is none. */
 type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
 
 /** The inverse of the desired entry: the spec that describes an entry, without `hubRef`. Empty fields are left out. */

@@ -19,13 +19,13 @@ import { Timer } from '../../base/timer';
 
 /** In-memory state of one resource. */
 export interface CachedEntry extends Corrected, Paced {
-  /** The entry when it was last observed to be as desired. */
+  /** The entry when it last matched the spec. */
   seen?: object | undefined;
   /** The id of the entry that this process has created, until status has it. */
   created?: string | undefined;
-  /** Whether an entity has a state, as last asked, on the monotonic clock. */
+  /** Whether an entity has a state, with the monotonic time of that check. */
   state?: { readonly entityId: string; readonly at: number; readonly isThere: boolean } | undefined;
-  /** The missing references, and since when they have not changed, on the monotonic clock. */
+  /** The missing references, and the monotonic time since which they have not changed. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
 
@@ -37,7 +37,7 @@ interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly isOptional?: true;
 }
 
-/** A registry of the hub, as far as its changes are concerned. */
+/** The functions of a hub's registry that are needed to follow its changes. */
 interface WatchedRegistry {
   entries(): Promise<{ get(id: string): object | undefined }>;
   invalidate(): void;
@@ -53,11 +53,14 @@ const registryOf = (
 export interface EntryContext {
   readonly cached: PerResource<CachedEntry>;
   readonly watch: RegistryWatch;
-  /** Has the registries read again, once for all resources whose full reconciliation was requested together. */
+  /**
+   * Makes the registries be read again, once for all resources whose full reconcile was requested at the same
+   * time.
+   */
   refresh(): void;
 }
 
-/** Registries that were read again less than this ago (milliseconds) are not read once more on request. */
+/** Milliseconds for which registries are not read again on request. */
 const REFRESH_INTERVAL = 1_000;
 
 export class EntryContexts extends PerClient<EntryContext> {
@@ -107,11 +110,11 @@ export class EntryContexts extends PerClient<EntryContext> {
   }
 }
 
-/** A resource with an entry in a registry, as far as changes in the hub are concerned. */
+/** A resource with an entry in a registry, with the data that are needed to follow changes in the hub. */
 export interface WatchedEntry {
-  /** Undefined: it has none yet. */
+  /** The id of the entry. Undefined if there is none yet. */
   readonly id: string | undefined;
-  /** The entry when it was last as desired. */
+  /** The entry when it last matched the spec. */
   readonly seen: object | undefined;
   readonly isReady: boolean;
   readonly requeue: (priority?: Priority) => void;
@@ -122,15 +125,15 @@ export interface RegistryWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly entryTypes: readonly WatchedType[];
-  /** All resources of that registry and hub, as they are now. */
+  /** All resources of that registry and hub, in their latest versions. */
   readonly resources: (type: WatchedType['type']) => Iterable<WatchedEntry>;
 }
 
-/** A person who edits in the hub causes several events; one reconcile follows them (milliseconds). */
+/** Milliseconds between an event and the reconciles. A user who edits in the hub causes several events. */
 const QUIET_PERIOD = 300;
 
 /**
- * Converts changes by other clients of the hub's registries to reconciles of the resources that they concern
+ * Converts changes of the hub's registries by other clients to reconciles of the affected resources
  * (rules.md, "Drift"). The registry is read once for all of them.
  */
 export class RegistryWatch {
@@ -142,7 +145,10 @@ export class RegistryWatch {
     }
   }
 
-  /** The operator has freed a name or recreated an entry: others may have waited for that, or refer to it by that name. */
+  /**
+   * Requeues resources after the operator has freed a name or recreated an entry. Other resources may have
+   * waited for the name, or refer to the entry by that name.
+   */
   requeueAfterOwnChange(type: WatchedType['type']): void {
     for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
     this.requeueDependents(type);
@@ -153,7 +159,8 @@ export class RegistryWatch {
     timer.set(delay, () => {
       this.run(type).catch((error: unknown) => {
         if (error instanceof HubUnreachable) return; // a change is reported when the connection is back
-        if (error instanceof HubTooLarge) return this.schedule(type, timer, DEPENDENCY_REQUEUE); // logged when it was dropped
+        // Logged when the hub's answer was discarded.
+        if (error instanceof HubTooLarge) return this.schedule(type, timer, DEPENDENCY_REQUEUE);
         this.options.log.warn({ error: errorOf(error) }, 'failed to read registry');
         this.schedule(type, timer, API_NOT_LOADED_REQUEUE);
       });
@@ -179,14 +186,17 @@ export class RegistryWatch {
     }
   }
 
-  /** Dependents refer to entries by name, also to those that people make. */
+  /**
+   * Requeues the resources that refer to entries of this registry. They refer to entries by name, including
+   * entries of users.
+   */
   private requeueDependents(type: WatchedType['type']): void {
     for (const dependent of this.dependentsOf(type))
       for (const { isReady, requeue } of this.options.resources(dependent))
         requeue(isReady ? 'resync' : 'change');
   }
 
-  /** The registries whose entries refer to those of this one. */
+  /** The registries whose entries refer to entries of this one. */
   private dependentsOf(type: WatchedType['type']): ReadonlySet<WatchedType['type']> {
     const dependents = this.options.entryTypes.filter(({ fields }) =>
       Object.values(fields).some((field) => field.refersTo?.entryType.type === type),

@@ -7,12 +7,12 @@ import type { EntryResource, EntryType, ReferringField } from './entry-types';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 
-/** The id that a name stands for, or why there is none yet, as the end of a sentence. */
+/** The id of the entry with a name, or the end of a sentence that says why there is none yet. */
 type Resolved = { readonly id: string } | { readonly missing: string };
 
 /**
- * The entry of another registry that a resource refers to by name: that of the resource with this `spec.name`, else of
- * the one with this `metadata.name`, else the entry of this name that a person made in the hub.
+ * Finds the entry of another registry that a resource refers to by name. A resource with this `spec.name`
+ * comes first, then one with this `metadata.name`, then an entry of this name that a user made in the hub.
  */
 export function resolveName(
   entryType: EntryType,
@@ -31,7 +31,8 @@ export function resolveName(
       ? { missing: `there is no ${definition.kind} and no ${type} of this name` }
       : { id };
   }
-  // One of several candidates owns the entry. The hub would accept the id of a floor that it does not have.
+  // If there are several candidates, one of them owns the entry. The id is checked, since the hub would
+  // accept the id of a floor that it does not have.
   for (const candidate of candidates) {
     const id = recordedId(entryType, candidate);
     if (id !== undefined && entries.has(id)) return { id };
@@ -39,7 +40,7 @@ export function resolveName(
   return { missing: `the ${entryType.definition.kind} ${first.metadata.name} has none in the hub yet` };
 }
 
-/** The id of the entry of this name, as the hub compares names. */
+/** The id of the entry of this name. Names are compared as in the hub. */
 export function idByName(entries: RegistryEntries, name: string): string | undefined {
   const normalized = registryName(name);
   for (const [id, entry] of entries) if (registryName(entry.name) === normalized) return id;
@@ -49,7 +50,7 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
 /** The ids for the fields that refer to other registries, by the names of the fields in the spec. */
 export type References = Readonly<Record<string, string | readonly string[]>>;
 
-/** Where the names that a resource refers to are looked up. */
+/** Functions that look up the names that a resource refers to. */
 interface Lookup {
   entries(entryType: EntryType): Promise<RegistryEntries>;
   /** The resources of the same hub. */
@@ -58,9 +59,9 @@ interface Lookup {
 
 /** The outcome of a resource whose references are missing. */
 export interface Unresolved {
-  /** For the first that is missing. */
+  /** The outcome for the first missing reference. */
   readonly outcome: Waiting;
-  /** One text for each that is missing: they change when one of them appears. */
+  /** A text for each missing reference. The list changes when one of the missing entries appears. */
   readonly missing: readonly string[];
 }
 
@@ -99,11 +100,11 @@ export async function resolveReferences(
   return outcome ? { outcome, missing: outcomes.map(({ message }) => message) } : { ids };
 }
 
-/** The entry that a resource stands for (rules.md, "Floors, labels and areas"). */
+/** The entry of a resource (rules.md, "Floors, labels and areas"). */
 export type Located =
-  /** Recorded in status. */
+  /** The entry is recorded in status. */
   | { readonly type: 'Owned'; readonly id: string }
-  /** Created by this process, and not recorded yet: the write of status failed. */
+  /** The entry was created by this process, but is not recorded, since the write of status failed. */
   | { readonly type: 'Created'; readonly id: string }
   /** Made by a person, or by an operator that was killed before it recorded the id. The hub keeps no mark of that. */
   | { readonly type: 'Unmanaged'; readonly id: string }
@@ -112,8 +113,10 @@ export type Located =
   | { readonly type: 'Absent' };
 
 /**
+ * Finds the entry of a resource.
+ *
  * @param others the other resources of the same kind and hub
- * @param created id that the hub has given to the entry when this process created it
+ * @param created id of the entry, if this process created it
  */
 export function locate(
   entryType: EntryType,
@@ -137,12 +140,12 @@ export function locate(
 /** Whether an entry can get its new name. */
 type NameConflict =
   | { readonly type: 'None' }
-  /** The entry of another resource has the name until that renames it. */
+  /** The entry of another resource has the name until that resource renames it. */
   | { readonly type: 'Held'; readonly owner: EntryResource }
-  /** Resources that exchange their names: each waits for the next one. */
+  /** Several resources exchange their names, and each waits for the next one. */
   | { readonly type: 'Cycle' };
 
-/** @param id of the entry of the resource, which is to be renamed */
+/** @param id id of the resource's entry, which has to be renamed */
 export function nameConflict(
   entryType: EntryType,
   resource: EntryResource,
@@ -190,8 +193,8 @@ function ownerOf(
 }
 
 /**
- * The entry under the name that status announces, and that no resource has recorded: an operator that was killed or a person
- * has created it.
+ * The entry with the name that status announces, if no resource has recorded it. It was created by an
+ * operator that was killed, or by a user.
  */
 export function announcedEntry(
   entryType: EntryType,

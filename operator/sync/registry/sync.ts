@@ -131,7 +131,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
         adopted: adopted || null,
         pendingName: null,
         appliedHash: null,
-        // The fields that were set before were set in another entry.
+        // Fields that were set before were set in another entry.
         appliedFields: adopted ? desired.declared : recordedFields(reconcile),
         ...volumeStatus(volume),
       },
@@ -236,7 +236,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (conflict.type === 'Held') return heldBy(entryType, conflict.owner, resource);
     return this.send(reconcile, async () => {
       if (conflict.type === 'Cycle') {
-        // With a name in between, another resource can have the present one.
+        // With a temporary name, the present name becomes free for another resource.
         await client.registries[type].update(id, { name: `${resource.spec.name} (${id})` });
         hub.watch.requeueAfterOwnChange(type);
         return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
@@ -274,7 +274,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     }
   }
 
-  /** The hub has accepted the entry. Its answer may differ from the request. */
+  /** The outcome after the hub has accepted the entry. Its answer may differ from the request. */
   private async written(
     reconcile: EntryReconcile,
     record: RegistryRecord,

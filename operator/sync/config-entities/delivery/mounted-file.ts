@@ -38,7 +38,10 @@ export class MountedFile implements Place {
     this.definitions = files.definitions;
   }
 
-  /** The mounted definition is known: no file of the hub is read, unless its own one may have the object as well. The hub uses that one then. */
+  /**
+   * Observes a delivered definition. Its content is known, so no file of the hub is read, with one exception:
+   * the hub's own file may have an object with the same id, which the hub prefers.
+   */
   async observe<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
     work: EntityWork<R, S>,
@@ -76,7 +79,11 @@ export class MountedFile implements Place {
     }
   }
 
-  /** The object in the hub's own file; undefined: there is none. */
+  /**
+   * The object in the hub's own file.
+   *
+   * @returns undefined when there is none
+   */
   private async inOwnFile<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
     { id, payload }: EntityWork<R, S>,
@@ -90,7 +97,8 @@ export class MountedFile implements Place {
     const kept = unexpressed(entityType, stored);
     if (differences.length === 0)
       return { type: 'Different', entity, differences, kept, elsewhere: { ...kept, ...payload } };
-    // The hub shows secrets of its file in clear: the definition that may take its place again is read there.
+    // The hub returns secrets of its file in plain text. The definition that may be restored later is read
+    // from the file instead.
     const elsewhere = isShown ? await read() : stored;
     return elsewhere && { type: 'Different', entity, differences, kept, elsewhere };
   }
@@ -111,7 +119,7 @@ export class MountedFile implements Place {
     return stalled('DeliveryFull', message);
   }
 
-  /** Resolves once the hub has read the definition; a script is loaded by then. */
+  /** Resolves once the hub has read the definition. A script is loaded by then. */
   async write(
     kind: ConfigEntityKind,
     id: string,
@@ -123,7 +131,7 @@ export class MountedFile implements Place {
       const checked = payload();
       if (!checked) return false;
       await checkDefinition(this.client, kind, checked);
-      // Many edits meanwhile are one write.
+      // Edits that were made during the check are part of the same write.
       if (!isDeepStrictEqual(payload(), checked)) continue;
       this.failIfTakenBack(kind, id, checked);
       this.definitions.put(kind, id, checked, this.formerBeside(kind, id, checked, replaced));
@@ -160,10 +168,11 @@ export class MountedFile implements Place {
     if (observation.type === 'Invalid')
       return this.withdrawal(entityType, work, () => Promise.resolve(observation.error));
     if (observation.type !== 'NotLoaded') return undefined;
-    // A ConfigMap that is not written, or that the pod has not got, is not loaded at the next start either.
+    // The ConfigMap may not have been written, or the pod may not have got it. Then the next start does not
+    // load the definition either.
     if (step?.type === 'AtNextStart' && !isWritten(entityType, work))
       return { type: 'WriteAgain', kept: unexpressed(entityType, this.definitions.get(type, id) ?? {}) };
-    // A person may have made an object with the same id.
+    // A user may have created an object with the same id.
     const other = await this.inOwnFile(entityType, work, { entity: observation.entity, live: undefined });
     if (other) return { type: 'Correct', observation: other };
     if (step?.type === 'NotLoaded')
@@ -178,7 +187,11 @@ export class MountedFile implements Place {
     await this.reload(kind, false);
   }
 
-  /** Undefined: the definition stays, as the hub has used it before, or the former one is not known. */
+  /**
+   * The remedy that restores the former definition.
+   *
+   * @returns undefined when the hub has used the present definition before, or the former one is not known
+   */
   private async withdrawal<R extends Child, S extends ConfigEntitySpec>(
     { type }: EntityType<R, S>,
     { id, resource }: EntityWork<R, S>,
@@ -190,7 +203,11 @@ export class MountedFile implements Place {
     return { type: 'Withdraw', reason: await reasonOf(), withdraw };
   }
 
-  /** The definition that takes the place of one that the hub does not load. @param accepted `status.appliedHash` of its resource */
+  /**
+   * The definition to restore instead of one that the hub does not load.
+   *
+   * @param accepted `status.appliedHash` of its resource
+   */
   private former(kind: ConfigEntityKind, id: string, accepted = ''): Former | undefined {
     const former = this.definitions.formerOf(kind, id);
     return former?.accepted === accepted ? former : undefined;
@@ -203,7 +220,7 @@ export class MountedFile implements Place {
     if (!definition) await this.client.entities.removeRegistration(kind, id);
   }
 
-  /** Status records the definition before the hub has loaded it: the replaced one stays known. */
+  /** Keeps the replaced definition, since status records the new one before the hub has loaded it. */
   private keepFormer<R extends Child, S extends ConfigEntitySpec>(
     { type }: EntityType<R, S>,
     { id, hash, resource }: EntityWork<R, S>,
@@ -212,18 +229,26 @@ export class MountedFile implements Place {
       this.publishFormers();
   }
 
-  /** A write that fails is made up for by the next one. */
+  /** Publishes changed former definitions. If that fails, the next publication includes them. */
   private publishFormers(): void {
     void this.files.publish(this.client).catch(() => undefined);
   }
 
-  /** The hub could not read it: a publication, perhaps one after that of its write, has taken it out again. */
+  /**
+   * Throws if the hub could not read the definition, so that a publication, perhaps a later one, has taken it
+   * out again.
+   *
+   * @throws TakenBack
+   */
   private failIfTakenBack(kind: ConfigEntityKind, id: string, definition: EntityPayload): void {
     const words = this.definitions.whyUnreadable(kind, id, definition);
     if (words !== undefined) throw new TakenBack(this.client.rest.redact(words));
   }
 
-  /** What stays beside a new definition until the hub uses that: several in a row may fail. */
+  /**
+   * The definition to keep beside a new one until the hub uses the new one. If several new definitions fail
+   * in a row, it stays the same.
+   */
   private formerBeside(
     kind: ConfigEntityKind,
     id: string,
@@ -237,7 +262,7 @@ export class MountedFile implements Place {
   }
 }
 
-/** The definition is known to have been in the files that the hub reads. */
+/** Reports whether the definition is known to have been in the files that the hub reads. */
 function isWritten<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   work: EntityWork<R, S>,
