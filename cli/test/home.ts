@@ -69,6 +69,7 @@ export function describeHome(manifests: readonly Manifest[]): DescribedHome {
       hub: hub ? locationOf(hub) : { timezone: DEFAULT_TIMEZONE },
       ...configurationOf(resources, configMapsIn(manifests)),
       ...definitionsOf(resources),
+      ...entityPlacesOf(resources),
       secrets: {},
       zones: entriesOf(zones, resources),
       floors: entriesOf(floors, resources),
@@ -125,6 +126,43 @@ function definitionsOf(
       }),
     ),
   };
+}
+
+/**
+ * The areas and labels that `spec.entity` gives to the entities of definitions. An area that does not exist is left
+ * out, as the operator waits for it.
+ */
+function entityPlacesOf(resources: readonly CustomResource[]): Pick<Home, 'entityPlaces'> {
+  const allAreas = ofKind<EntryResource>(resources, areas.definition.kind);
+  const allLabels = ofKind<EntryResource>(resources, labels.definition.kind);
+  const names = new Set(allAreas.map(({ spec }) => spec.name));
+  const places = resources.flatMap((resource) => {
+    const definition = kindsByName.get(resource.kind);
+    const { ownEntity } = definition ?? {};
+    if (!definition || !ownEntity) return [];
+    const { entity = {} } = resource.spec as { readonly entity?: Placed };
+    const { areaName, labels: given = [] } = entity;
+    if (areaName === undefined && given.length === 0) return [];
+    const area = areaName === undefined ? undefined : nameIn(allAreas, areaName);
+    const isThere = area !== undefined && (names.size === 0 || names.has(area));
+    const { domain, integration: platform } = ownEntity;
+    return [
+      {
+        domain,
+        platform,
+        id: String(definition.identity?.(resource)),
+        ...(isThere && { area }),
+        labels: given.map((each) => nameIn(allLabels, each)),
+      },
+    ];
+  });
+  return places.length > 0 ? { entityPlaces: places } : {};
+}
+
+/** The settings in `spec.entity` that targets of actions resolve to. */
+interface Placed {
+  readonly areaName?: string;
+  readonly labels?: readonly string[];
 }
 
 /** The object as the API server would store it: without null values, and with the defaults of the schema. */

@@ -76,6 +76,19 @@ export interface Home {
    * the entity id from the name.
    */
   readonly entityIds?: Readonly<Record<string, string>>;
+  /** Areas and labels of the entities of definitions. If absent, no resource has any. */
+  readonly entityPlaces?: readonly EntityPlace[];
+}
+
+/** The area and the labels of the entity of a definition, by name. */
+interface EntityPlace {
+  readonly domain: string;
+  /** The integration that provides the entity. */
+  readonly platform: string;
+  /** Id of the definition, which is the unique id of the entity. */
+  readonly id: string;
+  readonly area?: string;
+  readonly labels: readonly string[];
 }
 
 export interface Case {

@@ -115,6 +115,8 @@ class House:
         if not is_restart:
             await self._give_owned()
         await self._set_up(("scene", "script", "automation"), merged)
+        if not is_restart:
+            self._place_definitions()
         self.record.is_starting = False
         await hass.async_start()
         await asyncio.sleep(SETTLE)
@@ -163,6 +165,14 @@ class House:
             domain, object_id = entity.split(".", 1)
             platform = "homeassistant" if domain == "scene" else domain
             entities.async_get_or_create(domain, platform, unique_id, suggested_object_id=object_id)
+
+    def _place_definitions(self) -> None:
+        """Gives the entities of definitions the areas and labels of their resources."""
+        entities = entity_registry.async_get(self.hass)
+        for each in self._home.get("entityPlaces") or ():
+            entity = entities.async_get_entity_id(each["domain"], each["platform"], each["id"])
+            if entity is not None:
+                self._put_in_place(entity, each)
 
     def _label(self, name: str) -> str:
         labels = label_registry.async_get(self.hass)

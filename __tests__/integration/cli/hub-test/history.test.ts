@@ -141,6 +141,35 @@ test('definitions have the entity ids of the hub, and entities their areas', asy
   expect(calls).toEqual([[expect.closeTo(10, 1), 'light.turn_on', 'light.ceiling', 'automation.old_name']]);
 });
 
+test('an action for an area acts on the automations in it', async () => {
+  const automations = [
+    {
+      id: 'a-1',
+      alias: 'Quiet',
+      triggers: [{ trigger: 'state', entity_id: 'binary_sensor.night', to: 'on' }],
+      actions: [{ action: 'automation.turn_off', target: { area_id: 'hall' } }],
+    },
+    {
+      id: 'a-2',
+      alias: 'Loud',
+      triggers: [{ trigger: 'state', entity_id: 'binary_sensor.bell' }],
+      actions: light('on', { entity_id: 'light.ceiling' }),
+    },
+  ];
+  const place = { domain: 'automation', platform: 'automation', id: 'a-2', area: 'Hall', labels: [] };
+  const states = {
+    'binary_sensor.night': packed([0, 'off'], [50, 'on']),
+    'binary_sensor.bell': packed([0, 'off'], [10, 'on'], [60, 'off']),
+  };
+  const lit = async (entityPlaces: readonly (typeof place)[]) => {
+    const all = home({ automations, areas: [{ name: 'Hall' }], entityPlaces });
+    const { calls } = await callsOf(all, past(100, states));
+    return calls.filter(([, service]) => service === 'light.turn_on').map(([at]) => at);
+  };
+  expect(await lit([place])).toEqual([expect.closeTo(10, 1)]);
+  expect(await lit([])).toEqual([expect.closeTo(10, 1), expect.closeTo(60, 1)]);
+});
+
 test('200,000 states are played', async () => {
   const values = Array.from({ length: 200_000 }, (_, index) => index);
   const states: PackedStates = {

@@ -127,6 +127,29 @@ describe('the home', () => {
     expect(hub).toMatchObject({ version: '2026.11.0' });
   });
 
+  test('has the areas and labels of the entities of definitions, and waits for no area that does not exist', async () => {
+    const { home } = await described(
+      automation('porch', { entity: { areaName: 'hall', labels: ['warm', 'Others'] } }),
+      automation('plain', { entity: { icon: 'mdi:lamp' } }),
+      resource('HubScene', 'film', { name: 'Film', entities: [], entity: { areaName: 'Attic' } }),
+      resource('HubScript', 'good-night', { alias: 'x', sequence: [], entity: { areaName: 'HALL' } }),
+      resource('HubLabel', 'warm', { name: 'Warm' }),
+      resource('HubArea', 'hall', { name: 'Hall' }),
+    );
+    const script = { domain: 'script', platform: 'script', id: 'good_night' };
+    expect(home.entityPlaces).toEqual([
+      {
+        domain: 'automation',
+        platform: 'automation',
+        id: 'porch',
+        area: 'Hall',
+        labels: ['Warm', 'Others'],
+      },
+      { domain: 'scene', platform: 'homeassistant', id: 'film', labels: [] },
+      { ...script, area: 'Hall', labels: [] },
+    ]);
+  });
+
   test('has the files of ConfigMaps', async () => {
     const filesFrom = [{ configMapRef: { name: 'rooms' }, folder: 'packages' }];
     const rooms = {

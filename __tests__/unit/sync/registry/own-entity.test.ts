@@ -188,7 +188,9 @@ describe('settings of the entity of a HubAutomation', () => {
       expect(resource.status).not.toHaveProperty(field);
     const before = reads;
     await settle();
-    expect(reads).toBe(before);
+    changed.get('entity')!();
+    await clock.advance(300);
+    expect([reads, requeued]).toEqual([before, []]);
   });
 
   test('the entry of an entity that was created again has no former settings', async () => {
