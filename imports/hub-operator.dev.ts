@@ -4791,6 +4791,1055 @@ export function toJson_HubFloorSpecHubRef(obj: HubFloorSpecHubRef | undefined): 
 
 
 /**
+ * Beta: HubHelper is one helper of a Home Assistant instance (the hub): a value that people and automations set, such as a switch, a number or a timer.
+ *
+ * @schema HubHelper
+ */
+export class HubHelper extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubHelper"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubHelper',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubHelper".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubHelperProps): any {
+    return {
+      ...HubHelper.GVK,
+      ...toJson_HubHelperProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubHelper" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubHelperProps) {
+    super(scope, id, {
+      ...HubHelper.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubHelper.GVK,
+      ...toJson_HubHelperProps(resolved),
+    };
+  }
+}
+
+/**
+ * Beta: HubHelper is one helper of a Home Assistant instance (the hub): a value that people and automations set, such as a switch, a number or a timer.
+ *
+ * @schema HubHelper
+ */
+export interface HubHelperProps {
+  /**
+   * @schema HubHelper#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired state of the helper.
+   *
+   * @schema HubHelper#spec
+   */
+  readonly spec: HubHelperSpec;
+}
+
+/**
+ * Converts an object of type 'HubHelperProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperProps(obj: HubHelperProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubHelperSpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired state of the helper.
+ *
+ * @schema HubHelperSpec
+ */
+export interface HubHelperSpec {
+  /**
+   * Settings of a switch (`input_boolean`). Absent: the defaults.
+   *
+   * @schema HubHelperSpec#boolean
+   */
+  readonly boolean?: HubHelperSpecBoolean;
+
+  /**
+   * Settings of a counter (`counter`). Absent: the defaults.
+   *
+   * @schema HubHelperSpec#counter
+   */
+  readonly counter?: HubHelperSpecCounter;
+
+  /**
+   * Settings of a date, a time, or both (`input_datetime`).
+   *
+   * @schema HubHelperSpec#datetime
+   */
+  readonly datetime?: HubHelperSpecDatetime;
+
+  /**
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+   *
+   * @schema HubHelperSpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubHelperSpecDeletionPolicy;
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubHelperSpec#driftPolicy
+   */
+  readonly driftPolicy?: HubHelperSpecDriftPolicy;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubHelperSpec#hubRef
+   */
+  readonly hubRef: HubHelperSpecHubRef;
+
+  /**
+   * Icon, of the form `<prefix>:<name>`, such as `mdi:palm-tree`. Absent: the default icon of the hub.
+   *
+   * @schema HubHelperSpec#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Id of the helper in the hub, from which its entity has its id: `guest_mode` becomes `input_boolean.guest_mode`. A helper that the hub has under this id is adopted, else the only one of this name. Default: `metadata.name` with `_` for `-` and `.`. It cannot be changed.
+   *
+   * @schema HubHelperSpec#id
+   */
+  readonly id?: string;
+
+  /**
+   * Name of the helper. A changed name renames the helper, which keeps its id and its entity.
+   *
+   * @schema HubHelperSpec#name
+   */
+  readonly name: string;
+
+  /**
+   * Settings of a number (`input_number`). The hub restores the value at its start.
+   *
+   * @schema HubHelperSpec#number
+   */
+  readonly number?: HubHelperSpecNumber;
+
+  /**
+   * Settings of a schedule (`schedule`), by day of the week. Absent: it is never on.
+   *
+   * @schema HubHelperSpec#schedule
+   */
+  readonly schedule?: HubHelperSpecSchedule;
+
+  /**
+   * Settings of a choice (`input_select`). When the present choice is removed, the state is `unknown` until another is chosen.
+   *
+   * @schema HubHelperSpec#select
+   */
+  readonly select?: HubHelperSpecSelect;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubHelperSpec#suspend
+   */
+  readonly suspend?: boolean;
+
+  /**
+   * Settings of a text (`input_text`). Absent: the defaults.
+   *
+   * @schema HubHelperSpec#text
+   */
+  readonly text?: HubHelperSpecText;
+
+  /**
+   * Settings of a timer (`timer`). Absent: the defaults.
+   *
+   * @schema HubHelperSpec#timer
+   */
+  readonly timer?: HubHelperSpecTimer;
+
+  /**
+   * The sort of the helper. It cannot be changed.
+   *
+   * @schema HubHelperSpec#type
+   */
+  readonly type: HubHelperSpecType;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpec(obj: HubHelperSpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'boolean': toJson_HubHelperSpecBoolean(obj.boolean),
+    'counter': toJson_HubHelperSpecCounter(obj.counter),
+    'datetime': toJson_HubHelperSpecDatetime(obj.datetime),
+    'deletionPolicy': obj.deletionPolicy,
+    'driftPolicy': obj.driftPolicy,
+    'hubRef': toJson_HubHelperSpecHubRef(obj.hubRef),
+    'icon': obj.icon,
+    'id': obj.id,
+    'name': obj.name,
+    'number': toJson_HubHelperSpecNumber(obj.number),
+    'schedule': toJson_HubHelperSpecSchedule(obj.schedule),
+    'select': toJson_HubHelperSpecSelect(obj.select),
+    'suspend': obj.suspend,
+    'text': toJson_HubHelperSpecText(obj.text),
+    'timer': toJson_HubHelperSpecTimer(obj.timer),
+    'type': obj.type,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a switch (`input_boolean`). Absent: the defaults.
+ *
+ * @schema HubHelperSpecBoolean
+ */
+export interface HubHelperSpecBoolean {
+  /**
+   * Whether it is on. It is set at each start of the hub. Absent: the hub restores the value that the helper had.
+   *
+   * @schema HubHelperSpecBoolean#initial
+   */
+  readonly initial?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecBoolean' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecBoolean(obj: HubHelperSpecBoolean | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'initial': obj.initial,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a counter (`counter`). Absent: the defaults.
+ *
+ * @schema HubHelperSpecCounter
+ */
+export interface HubHelperSpecCounter {
+  /**
+   * The value of a new counter, and after a reset. Default 0.
+   *
+   * @schema HubHelperSpecCounter#initial
+   */
+  readonly initial?: number;
+
+  /**
+   * Highest value. Absent: none.
+   *
+   * @schema HubHelperSpecCounter#maximum
+   */
+  readonly maximum?: number;
+
+  /**
+   * Lowest value. Absent: none.
+   *
+   * @schema HubHelperSpecCounter#minimum
+   */
+  readonly minimum?: number;
+
+  /**
+   * False: it is `initial` at each start of the hub. Default true: it keeps its value.
+   *
+   * @schema HubHelperSpecCounter#restore
+   */
+  readonly restore?: boolean;
+
+  /**
+   * The number that is added or taken away. Default 1.
+   *
+   * @schema HubHelperSpecCounter#step
+   */
+  readonly step?: number;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecCounter' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecCounter(obj: HubHelperSpecCounter | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'initial': obj.initial,
+    'maximum': obj.maximum,
+    'minimum': obj.minimum,
+    'restore': obj.restore,
+    'step': obj.step,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a date, a time, or both (`input_datetime`).
+ *
+ * @schema HubHelperSpecDatetime
+ */
+export interface HubHelperSpecDatetime {
+  /**
+   * True: it has a date. Default false.
+   *
+   * @schema HubHelperSpecDatetime#date
+   */
+  readonly date?: boolean;
+
+  /**
+   * In quotes: `2026-12-24 18:00:00` with date and time, `2026-12-24` with a date alone, `18:00:00` with a time alone; seconds may be left out. It is set at each start of the hub. Absent: the hub restores the value that the helper had.
+   *
+   * @schema HubHelperSpecDatetime#initial
+   */
+  readonly initial?: string;
+
+  /**
+   * True: it has a time. Default false.
+   *
+   * @schema HubHelperSpecDatetime#time
+   */
+  readonly time?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecDatetime' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecDatetime(obj: HubHelperSpecDatetime | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'date': obj.date,
+    'initial': obj.initial,
+    'time': obj.time,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+ *
+ * @schema HubHelperSpecDeletionPolicy
+ */
+export enum HubHelperSpecDeletionPolicy {
+  /** Delete */
+  DELETE = "Delete",
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubHelperSpecDriftPolicy
+ */
+export enum HubHelperSpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubHelperSpecHubRef
+ */
+export interface HubHelperSpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubHelperSpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecHubRef(obj: HubHelperSpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a number (`input_number`). The hub restores the value at its start.
+ *
+ * @schema HubHelperSpecNumber
+ */
+export interface HubHelperSpecNumber {
+  /**
+   * Kind of the quantity, such as `temperature`, which `unit` has to fit. Needs Home Assistant 2026.11. Absent: none.
+   *
+   * @schema HubHelperSpecNumber#deviceClass
+   */
+  readonly deviceClass?: string;
+
+  /**
+   * Highest value, above `min`.
+   *
+   * @schema HubHelperSpecNumber#max
+   */
+  readonly max: number;
+
+  /**
+   * Lowest value.
+   *
+   * @schema HubHelperSpecNumber#min
+   */
+  readonly min: number;
+
+  /**
+   * How dashboards show it. Default slider.
+   *
+   * @schema HubHelperSpecNumber#mode
+   */
+  readonly mode?: HubHelperSpecNumberMode;
+
+  /**
+   * Step between two values. Default 1.
+   *
+   * @schema HubHelperSpecNumber#step
+   */
+  readonly step?: number;
+
+  /**
+   * Unit of the value, such as `°C`. Absent: none.
+   *
+   * @schema HubHelperSpecNumber#unit
+   */
+  readonly unit?: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecNumber' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecNumber(obj: HubHelperSpecNumber | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'deviceClass': obj.deviceClass,
+    'max': obj.max,
+    'min': obj.min,
+    'mode': obj.mode,
+    'step': obj.step,
+    'unit': obj.unit,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a schedule (`schedule`), by day of the week. Absent: it is never on.
+ *
+ * @schema HubHelperSpecSchedule
+ */
+export interface HubHelperSpecSchedule {
+  /**
+   * When it is on, on Fridays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#friday
+   */
+  readonly friday?: HubHelperSpecScheduleFriday[];
+
+  /**
+   * When it is on, on Mondays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#monday
+   */
+  readonly monday?: HubHelperSpecScheduleMonday[];
+
+  /**
+   * When it is on, on Saturdays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#saturday
+   */
+  readonly saturday?: HubHelperSpecScheduleSaturday[];
+
+  /**
+   * When it is on, on Sundays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#sunday
+   */
+  readonly sunday?: HubHelperSpecScheduleSunday[];
+
+  /**
+   * When it is on, on Thursdays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#thursday
+   */
+  readonly thursday?: HubHelperSpecScheduleThursday[];
+
+  /**
+   * When it is on, on Tuesdays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#tuesday
+   */
+  readonly tuesday?: HubHelperSpecScheduleTuesday[];
+
+  /**
+   * When it is on, on Wednesdays, in any order. Default: never.
+   *
+   * @schema HubHelperSpecSchedule#wednesday
+   */
+  readonly wednesday?: HubHelperSpecScheduleWednesday[];
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecSchedule' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecSchedule(obj: HubHelperSpecSchedule | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'friday': obj.friday?.map(y => toJson_HubHelperSpecScheduleFriday(y)),
+    'monday': obj.monday?.map(y => toJson_HubHelperSpecScheduleMonday(y)),
+    'saturday': obj.saturday?.map(y => toJson_HubHelperSpecScheduleSaturday(y)),
+    'sunday': obj.sunday?.map(y => toJson_HubHelperSpecScheduleSunday(y)),
+    'thursday': obj.thursday?.map(y => toJson_HubHelperSpecScheduleThursday(y)),
+    'tuesday': obj.tuesday?.map(y => toJson_HubHelperSpecScheduleTuesday(y)),
+    'wednesday': obj.wednesday?.map(y => toJson_HubHelperSpecScheduleWednesday(y)),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a choice (`input_select`). When the present choice is removed, the state is `unknown` until another is chosen.
+ *
+ * @schema HubHelperSpecSelect
+ */
+export interface HubHelperSpecSelect {
+  /**
+   * One of `options`. It is set at each start of the hub. Absent: the hub restores the value that the helper had.
+   *
+   * @schema HubHelperSpecSelect#initial
+   */
+  readonly initial?: string;
+
+  /**
+   * The choices, each once, in the order in which dashboards show them.
+   *
+   * @schema HubHelperSpecSelect#options
+   */
+  readonly options: string[];
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecSelect' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecSelect(obj: HubHelperSpecSelect | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'initial': obj.initial,
+    'options': obj.options?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a text (`input_text`). Absent: the defaults.
+ *
+ * @schema HubHelperSpecText
+ */
+export interface HubHelperSpecText {
+  /**
+   * The text. It is set at each start of the hub. Absent: the hub restores the value that the helper had.
+   *
+   * @schema HubHelperSpecText#initial
+   */
+  readonly initial?: string;
+
+  /**
+   * Largest number of characters. Default 100.
+   *
+   * @schema HubHelperSpecText#max
+   */
+  readonly max?: number;
+
+  /**
+   * Smallest number of characters. Default 0.
+   *
+   * @schema HubHelperSpecText#min
+   */
+  readonly min?: number;
+
+  /**
+   * password hides the text on the screen, and nowhere else. Default text.
+   *
+   * @schema HubHelperSpecText#mode
+   */
+  readonly mode?: HubHelperSpecTextMode;
+
+  /**
+   * Regular expression that a text has to match. Absent: any text. The hub does not load a helper whose expression is wrong, so the operator takes the parts that the hub and the browser understand alike: characters, classes, groups, alternatives, repetitions, anchors and look-ahead.
+   *
+   * @schema HubHelperSpecText#pattern
+   */
+  readonly pattern?: string;
+
+  /**
+   * Unit of the value, such as `°C`. Absent: none.
+   *
+   * @schema HubHelperSpecText#unit
+   */
+  readonly unit?: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecText' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecText(obj: HubHelperSpecText | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'initial': obj.initial,
+    'max': obj.max,
+    'min': obj.min,
+    'mode': obj.mode,
+    'pattern': obj.pattern,
+    'unit': obj.unit,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Settings of a timer (`timer`). Absent: the defaults.
+ *
+ * @schema HubHelperSpecTimer
+ */
+export interface HubHelperSpecTimer {
+  /**
+   * How long it runs, as `H:MM:SS` in quotes. Default "0:00:00".
+   *
+   * @schema HubHelperSpecTimer#duration
+   */
+  readonly duration?: string;
+
+  /**
+   * True: it runs on after a restart of the hub. Default false.
+   *
+   * @schema HubHelperSpecTimer#restore
+   */
+  readonly restore?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecTimer' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecTimer(obj: HubHelperSpecTimer | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'duration': obj.duration,
+    'restore': obj.restore,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * The sort of the helper. It cannot be changed.
+ *
+ * @schema HubHelperSpecType
+ */
+export enum HubHelperSpecType {
+  /** boolean */
+  BOOLEAN = "boolean",
+  /** button */
+  BUTTON = "button",
+  /** number */
+  NUMBER = "number",
+  /** text */
+  TEXT = "text",
+  /** select */
+  SELECT = "select",
+  /** datetime */
+  DATETIME = "datetime",
+  /** counter */
+  COUNTER = "counter",
+  /** timer */
+  TIMER = "timer",
+  /** schedule */
+  SCHEDULE = "schedule",
+}
+
+/**
+ * How dashboards show it. Default slider.
+ *
+ * @schema HubHelperSpecNumberMode
+ */
+export enum HubHelperSpecNumberMode {
+  /** slider */
+  SLIDER = "slider",
+  /** box */
+  BOX = "box",
+}
+
+/**
+ * @schema HubHelperSpecScheduleFriday
+ */
+export interface HubHelperSpecScheduleFriday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleFriday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleFriday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleFriday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleFriday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleFriday(obj: HubHelperSpecScheduleFriday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleMonday
+ */
+export interface HubHelperSpecScheduleMonday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleMonday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleMonday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleMonday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleMonday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleMonday(obj: HubHelperSpecScheduleMonday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleSaturday
+ */
+export interface HubHelperSpecScheduleSaturday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleSaturday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleSaturday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleSaturday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleSaturday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleSaturday(obj: HubHelperSpecScheduleSaturday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleSunday
+ */
+export interface HubHelperSpecScheduleSunday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleSunday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleSunday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleSunday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleSunday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleSunday(obj: HubHelperSpecScheduleSunday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleThursday
+ */
+export interface HubHelperSpecScheduleThursday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleThursday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleThursday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleThursday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleThursday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleThursday(obj: HubHelperSpecScheduleThursday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleTuesday
+ */
+export interface HubHelperSpecScheduleTuesday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleTuesday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleTuesday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleTuesday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleTuesday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleTuesday(obj: HubHelperSpecScheduleTuesday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * @schema HubHelperSpecScheduleWednesday
+ */
+export interface HubHelperSpecScheduleWednesday {
+  /**
+   * Attributes of the schedule during this time: texts, numbers, true and false. Absent: none.
+   *
+   * @schema HubHelperSpecScheduleWednesday#data
+   */
+  readonly data?: { [key: string]: any };
+
+  /**
+   * Start, as `HH:MM` or `HH:MM:SS` in quotes.
+   *
+   * @schema HubHelperSpecScheduleWednesday#from
+   */
+  readonly from: string;
+
+  /**
+   * End, later than `from`. "24:00" is the end of the day.
+   *
+   * @schema HubHelperSpecScheduleWednesday#to
+   */
+  readonly to: string;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecScheduleWednesday' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecScheduleWednesday(obj: HubHelperSpecScheduleWednesday | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'data': ((obj.data) === undefined) ? undefined : (Object.entries(obj.data).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {})),
+    'from': obj.from,
+    'to': obj.to,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * password hides the text on the screen, and nowhere else. Default text.
+ *
+ * @schema HubHelperSpecTextMode
+ */
+export enum HubHelperSpecTextMode {
+  /** text */
+  TEXT = "text",
+  /** password */
+  PASSWORD = "password",
+}
+
+
+/**
  * HubIntegration is one integration of a Home Assistant instance (the hub), such as MQTT: a config entry.
  *
  * @schema HubIntegration

@@ -18,7 +18,7 @@ export class CustomResourceDefinitions extends Construct {
 }
 
 function customResourceDefinition(definition: KindDefinition) {
-  const { kind, plural, singular, shortNames } = definition;
+  const { kind, plural, singular, shortNames, selectableFields = [] } = definition;
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
@@ -42,7 +42,9 @@ function customResourceDefinition(definition: KindDefinition) {
           schema: { openAPIV3Schema: objectSchema(definition) },
           subresources: { status: {} },
           additionalPrinterColumns: columnsOf(definition).map(printerColumn),
-          ...(belongsToHub(definition) ? { selectableFields: [{ jsonPath: '.spec.hubRef.name' }] } : {}),
+          ...(belongsToHub(definition) && {
+            selectableFields: ['.spec.hubRef.name', ...selectableFields].map((jsonPath) => ({ jsonPath })),
+          }),
         },
       ],
     },

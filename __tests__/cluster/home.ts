@@ -129,6 +129,8 @@ export const label = registryEntry('HubLabel');
 export const area = registryEntry('HubArea');
 /** The specs of zones need a latitude and a longitude too. */
 export const zone = registryEntry('HubZone');
+/** The spec of a helper needs a `type` as well. */
+export const helper = registryEntry('HubHelper');
 /** The specs of settings need a `select`. */
 export const entity = registryEntry('HubEntity');
 export const device = registryEntry('HubDevice');

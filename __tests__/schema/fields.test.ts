@@ -20,6 +20,9 @@ const companions: Readonly<Record<string, readonly string[]>> = {
   ].map((field) => `spec.service.${field}`),
   'HubAutomation spec.mode': ['spec.max'],
   'HubScript spec.mode': ['spec.max'],
+  'HubHelper spec.text.min': ['spec.text.initial'],
+  'HubHelper spec.text.max': ['spec.text.initial'],
+  'HubHelper spec.select.options': ['spec.select.initial'],
 };
 
 const where = (accepts: (schema: Schema, place: Place) => boolean) =>
@@ -39,7 +42,13 @@ function tried({ kind, path }: Place, value: unknown): Promise<Verdict> {
   const absent: Change = Object.fromEntries(
     (companions[`${kind} ${path}`] ?? []).map((field) => [field, undefined]),
   );
-  const sample = changed(fullSample(kind, path), { ...absent, [path]: value });
+  // A helper has the settings of its sort.
+  const isSort = `${kind} ${path}` === 'HubHelper spec.type';
+  const sample = changed(fullSample(kind, isSort ? `spec.${String(value)}` : path), {
+    ...absent,
+    ...(isSort && value === 'button' && { 'spec.boolean': undefined }),
+    [path]: value,
+  });
   return path.startsWith('status')
     ? api.updateStatus(changed(sample, { 'metadata.name': 'stored' }))
     : api.create(sample);

@@ -49,7 +49,7 @@ export async function describeDefinitions(
   }
   const zones = zonesIn(files['.storage/zone']);
   if (!zones) notExpressed.push({ object: '.storage/zone', reason: CUT_OFF });
-  const entries = { floor: [], label: [], area: [], zone: zones ?? [] };
+  const entries = { zone: zones ?? [] };
   const { described } = describe(hub, { entities, entries, integrations: [] });
   const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
   return { resources, notExpressed };

@@ -29,7 +29,8 @@ import { type ClusterChange, clusterChange } from './cluster-change';
 import { configEntityChange, entityTypeOf } from './config-entity-change';
 import { type HubChange, isChange } from './hub-change';
 import { integrationChange } from './integration-change';
-import { entryTypeOf, registryChange } from './registry-change';
+import { entryTypeOf } from '../../operator/sync/registry/entry-types';
+import { registryChange } from './registry-change';
 import { borrowedTypeOf } from '../settings/borrowed';
 import { settingsChange, withOwnEntity } from './settings-change';
 import { StoredObjects } from './stored-objects';
@@ -301,7 +302,7 @@ async function changeInHub(
     const change = await configEntityChange(entityType, resource, stored);
     return withOwnEntity(change, resource, entityType.id(resource as Child), siblings, stored);
   }
-  const entryType = entryTypeOf(resource.kind);
+  const entryType = entryTypeOf(resource);
   if (entryType) return registryChange(entryType, resource, siblings, stored);
   const borrowedType = borrowedTypeOf(resource.kind);
   if (borrowedType) return settingsChange(borrowedType, resource, siblings, stored);

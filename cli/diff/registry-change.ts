@@ -1,11 +1,12 @@
 import type { CustomResource } from '../../operator/kinds/resource';
+import { ambiguous } from '../../operator/sync/registry/conditions';
 import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import {
   type EntryResource,
   type EntryType,
-  entryTypes,
+  isOfType,
   type ReferringField,
 } from '../../operator/sync/registry/entry-types';
 import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
@@ -13,9 +14,6 @@ import { idByName, locate, nameConflict, resolveReferences } from '../../operato
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
-
-export const entryTypeOf = (kind: string): EntryType | undefined =>
-  entryTypes.find(({ definition }) => definition.kind === kind);
 
 /**
  * The resources with the ids of the entries that they will adopt, so that references to them can be resolved.
@@ -44,11 +42,12 @@ export async function referencesOf(
   stored: StoredObjects,
 ): ReturnType<typeof resolveReferences> {
   const adopting = new Map<RegistryType, readonly EntryResource[]>();
-  for (const other of entryTypes)
-    adopting.set(
-      other.type,
-      withIds(other, ofKind(others, other.definition.kind), await stored.entries(other.type)),
-    );
+  for (const { refersTo } of Object.values(type.fields)) {
+    if (!refersTo) continue;
+    const { entryType } = refersTo;
+    const given = ofKind(others, entryType.definition.kind);
+    adopting.set(entryType.type, withIds(entryType, given, await stored.entries(entryType.type)));
+  }
   return resolveReferences(type, resource, {
     entries: ({ type: registry }) => stored.entries(registry),
     resources: (other) => adopting.get(other.type) ?? [],
@@ -59,8 +58,8 @@ const ofKind = (resources: readonly CustomResource[], kind: string): readonly En
   resources.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
 
 /**
- * The write that the operator would send for a floor, label, area or zone. @param others all resources of the
- * same hub
+ * The write that the operator would send for an entry of a registry or a collection. @param others all resources
+ * of the same hub
  */
 export async function registryChange(
   entryType: EntryType,
@@ -69,24 +68,31 @@ export async function registryChange(
   stored: StoredObjects,
 ): Promise<HubChange> {
   const entry = resource as EntryResource;
+  const problem = entryType.validate?.(entry);
+  if (problem !== undefined) return { action: 'refused', fields: [], notes: [problem] };
+  const { component } = entryType;
+  if (component && !(await stored.client.components.isLoaded(component)))
+    return { action: 'waits', fields: [], notes: [`The hub runs without its integration ${component}.`] };
   const entries = await stored.entries(entryType.type);
   const references = await referencesOf(entryType, entry, others, stored);
   if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
   const { client } = stored;
   const desired = desiredEntry(entryType, entry, references.ids);
   const siblings = ofKind(others, resource.kind).filter(
-    (each) => each.metadata.name !== resource.metadata.name,
+    (each) => each.metadata.name !== resource.metadata.name && isOfType(entryType, each.spec),
   );
   const located = locate(entryType, entry, entries, siblings);
   if (located.type === 'OfOther') return waitsFor(located.owner);
+  if (located.type === 'Ambiguous')
+    return { action: 'refused', fields: [], notes: [ambiguous(entryType, entry, located.ids).message] };
   const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));
   if (located.type === 'Absent') {
-    const conflict = await entryType.conflict?.(client, entry.spec.name);
-    if (conflict !== undefined) return { action: 'refused', fields: [], notes: [conflict] };
+    const conflict = await entryType.conflict?.(client, entry);
+    if (conflict) return { action: 'refused', fields: [], notes: [conflict.message] };
     const wasThere = recordedId(entryType, entry) !== undefined;
     return wasThere && isLeft ? left : { action: 'create', fields: [], notes: [] };
   }
-  const fields = entryDiff(entries.get(located.id)!, desired);
+  const fields = entryDiff(entryType, entries.get(located.id)!, desired);
   if (fields.length === 0) return { action: 'none', fields, notes: [] };
   if (isLeft) return left;
   const conflict = nameConflict(entryType, entry, located.id, entries, siblings);

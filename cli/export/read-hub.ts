@@ -2,12 +2,14 @@ import type { Clock } from '../../operator/base/clock';
 import type { RegistryRecord } from '../../operator/client/connection/api-types';
 import {
   categoryScopes,
+  collectionTypes,
   type RegistryType,
   registryTypes,
 } from '../../operator/client/connection/registry-types';
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { Categories } from '../../operator/client/registries/category-registry';
+import { entryKinds } from '../../operator/sync/registry/entry-types';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
 import { categoryType } from '../../operator/sync/registry/borrowed/declared';
 import type { IdsInFiles } from './config-copy';
@@ -15,8 +17,8 @@ import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
 import type { HubSettings } from './settings';
 
-/** Names of the registries for help texts: `floors, labels, …`. */
-export const registryNames = registryTypes.map((type) => `${type}s`).join(', ');
+/** Names of the registries and collections for help texts: `floors, labels, …`. */
+export const registryNames = entryKinds.map(({ singular }) => `${singular.replace(/^hub/, '')}s`).join(', ');
 
 /** Reads everything that can be exported, without writing to the hub. @throws HubError */
 export async function readHub(
@@ -44,7 +46,7 @@ export async function readHub(
   return {
     content: {
       entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
-      entries: Object.fromEntries(entries) as HubContent['entries'],
+      entries: Object.fromEntries(entries),
       integrations,
       settings: await readSettings(client),
     },
@@ -63,9 +65,11 @@ export function remaining(milliseconds: number): string {
 }
 
 async function readRegistry(
-  { registries }: HubClient,
+  { registries, components }: HubClient,
   type: RegistryType,
 ): Promise<readonly RegistryRecord[]> {
+  const isCollection = collectionTypes.some((each) => each === type);
+  if (isCollection && !(await components.isLoaded(type))) return [];
   try {
     return [...(await registries[type].entries()).values()];
   } catch (error) {

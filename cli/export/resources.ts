@@ -7,7 +7,7 @@ import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import { ownLabels } from '../../operator/sync/objects/own-labels';
-import { type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
+import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
 import { entrySpecOf } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
@@ -38,7 +38,8 @@ export interface Described {
 /** All objects of a hub that can be exported. */
 export interface HubContent {
   readonly entities: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
-  readonly entries: Readonly<Record<RegistryType, readonly RegistryRecord[]>>;
+  /** Absent: none. */
+  readonly entries: Readonly<Partial<Record<RegistryType, readonly RegistryRecord[]>>>;
   readonly integrations: readonly ConfigEntry[];
   /** Absent if the source is files of the hub, which do not contain settings. */
   readonly settings?: HubSettings;
@@ -78,7 +79,7 @@ export function describe(
   const nameOf = (type: string, id: string) =>
     settings?.categories.get(type)?.get(id) ?? nameOfEntry(entries, type as RegistryType, id);
   const described = [
-    ...entryTypes.flatMap((entryType) => describeEntries(hub, entryType, entries)),
+    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries)),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
       const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
       const names = new Names();
@@ -124,26 +125,21 @@ const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type
 const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
   entries[type]?.find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
 
-function describeEntries(
-  hub: string,
-  entryType: EntryType,
-  entries: HubContent['entries'],
-): readonly Described[] {
+function describeEntries(hub: string, kind: string, entries: HubContent['entries']): readonly Described[] {
   const names = new Names();
   const nameOf = (type: RegistryType, id: string) => nameOfEntry(entries, type, id);
-  return entries[entryType.type]
-    .filter((record) => !isOwnLabel(entryType.type, record))
-    .sort((a, b) => (entryIdIn(entryType.type, a) < entryIdIn(entryType.type, b) ? -1 : 1))
-    .map((record) => {
-      const id = entryIdIn(entryType.type, record);
-      const spec = entrySpecOf(entryType, record, nameOf);
-      return resourceOf(
-        hub,
-        entryType.definition,
-        `${entryType.type} ${id}`,
-        names.take(record.name, id),
-        spec,
-      );
+  return entryTypes
+    .filter(({ definition }) => definition.kind === kind)
+    .flatMap((entryType) => {
+      const { type, definition } = entryType;
+      return (entries[type] ?? [])
+        .filter((record) => !isOwnLabel(type, record))
+        .toSorted((a, b) => (entryIdIn(type, a) < entryIdIn(type, b) ? -1 : 1))
+        .map((record) => {
+          const id = entryIdIn(type, record);
+          const spec = entrySpecOf(entryType, record, nameOf);
+          return resourceOf(hub, definition, `${type} ${id}`, names.take(record.name, id), spec);
+        });
     });
 }
 

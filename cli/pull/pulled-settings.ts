@@ -1,4 +1,4 @@
-import { categoryScopes, registryTypes } from '../../operator/client/connection/registry-types';
+import { categoryScopes, configRegistryTypes } from '../../operator/client/connection/registry-types';
 import { isList, type Setting, type Settings } from '../../operator/client/registries/settings';
 import type { CustomResource } from '../../operator/kinds/resource';
 import type {
@@ -81,7 +81,7 @@ async function pulledFrom(
 /** Names of areas, labels and categories by type and id. */
 async function namesIn(stored: StoredObjects): Promise<(type: string, id: string) => string | undefined> {
   const names = new Map<string, ReadonlyMap<string, string>>();
-  for (const each of registryTypes) {
+  for (const each of configRegistryTypes) {
     const entries = await stored.entries(each);
     names.set(each, new Map([...entries].map(([id, { name }]) => [id, name])));
   }

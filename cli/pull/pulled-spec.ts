@@ -1,17 +1,20 @@
 import type { RegistryEntries } from '../../operator/client/registries/registry';
-import { type RegistryType, registryTypes } from '../../operator/client/connection/registry-types';
+import { configRegistryTypes, type RegistryType } from '../../operator/client/connection/registry-types';
 import { integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
 import { desiredEntry, entryDiff, entrySpecOf } from '../../operator/sync/registry/desired';
-import type { EntryResource, EntryType } from '../../operator/sync/registry/entry-types';
-import { recordedId } from '../../operator/sync/objects/ownership';
-import { idByName, resolveReferences } from '../../operator/sync/registry/locate-entry';
+import {
+  type EntryResource,
+  type EntryType,
+  entryTypeOf,
+  isOfType,
+} from '../../operator/sync/registry/entry-types';
+import { locate, resolveReferences } from '../../operator/sync/registry/locate-entry';
 import { CommandError } from '../command-error';
 import { configEntityChange, entityTypeOf } from '../diff/config-entity-change';
 import { integrationChange } from '../diff/integration-change';
-import { entryTypeOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { borrowedTypeOf } from '../settings/borrowed';
 import { pulledOwnEntity, pulledSettings } from './pulled-settings';
@@ -46,7 +49,7 @@ export async function pulledFields(
     const names = fields.map(({ field }) => camelCase(field));
     return { ...pick(inHub, names), ...(await pulledOwnEntity(resource, id, resources, stored)) };
   }
-  const entryType = entryTypeOf(resource.kind);
+  const entryType = entryTypeOf(resource);
   if (entryType) return pulledEntry(entryType, resource as EntryResource, resources, stored);
   const borrowedType = borrowedTypeOf(resource.kind);
   if (borrowedType) return pulledSettings(borrowedType, resource, resources, stored);
@@ -71,10 +74,17 @@ async function pulledEntry(
   stored: StoredObjects,
 ): Promise<PulledFields> {
   const registries = new Map<RegistryType, RegistryEntries>();
-  for (const type of registryTypes) registries.set(type, await stored.entries(type));
+  for (const type of [entryType.type, ...configRegistryTypes])
+    registries.set(type, await stored.entries(type));
   const entries = registries.get(entryType.type)!;
-  const id = recordedId(entryType, resource) ?? idByName(entries, resource.spec.name);
-  const record = id === undefined ? undefined : entries.get(id);
+  const others = (resources as readonly EntryResource[]).filter(
+    (each) =>
+      each.kind === resource.kind &&
+      each.metadata.name !== resource.metadata.name &&
+      isOfType(entryType, each.spec),
+  );
+  const located = locate(entryType, resource, entries, others);
+  const record = 'id' in located ? entries.get(located.id) : undefined;
   if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const references = await resolveReferences(entryType, resource, {
     entries: ({ type }) => Promise.resolve(registries.get(type)!),
@@ -83,12 +93,13 @@ async function pulledEntry(
   });
   const ids = 'ids' in references ? references.ids : {};
   const desired = desiredEntry(entryType, resource, ids);
-  const changed = new Set(entryDiff(record, desired).map(({ field }) => field));
+  const changed = new Set(entryDiff(entryType, record, desired).map(({ field }) => field));
   const inHub = entrySpecOf(entryType, record, (type, entry) => registries.get(type)!.get(entry)?.name);
+  // A setting of a helper is a part of an object of the spec, which is read as a whole.
   const names = Object.entries({ name: { name: 'name' }, ...entryType.fields })
     .filter(([, field]) => changed.has(field.name))
-    .map(([name]) => name);
-  return pick(inHub, names);
+    .map(([path]) => path.split('.')[0]!);
+  return pick(inHub, [...new Set(names)]);
 }
 
 async function pulledIntegration(

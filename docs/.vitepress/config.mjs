@@ -27,6 +27,7 @@ const groups = {
     'floors-and-areas',
     'name-and-place-your-entities',
     'blueprints',
+    'helpers',
     'secrets',
     'edit-in-the-browser',
     'community-repositories',

@@ -13,6 +13,7 @@ export * from './floor';
 export * from './label';
 export * from './area';
 export * from './zone';
+export * from './helper';
 export * from './device';
 export * from './entity-settings';
 export * from './community-repository';

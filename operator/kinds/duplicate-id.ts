@@ -4,7 +4,7 @@ import type { CustomResource } from './resource';
 
 /** Whether users choose the hub id of the objects of a kind. */
 export const hasChosenId = ({ spec }: KindDefinition): boolean =>
-  spec.properties !== undefined && 'hubId' in spec.properties;
+  spec.properties !== undefined && 'id' in spec.properties;
 
 /**
  * The field to change so that a resource gets another id. `hubId` is immutable: another one needs a new

@@ -42,6 +42,11 @@ export function scriptId(script: Resource<WithId>): string {
   return effectiveId(script).replace(/[-._]+/g, '_');
 }
 
+/** The id of a helper: `spec.id`, else `metadata.name` as the hub makes ids of names. `movie-night.v2` → `movie_night_v2` */
+export function chosenId({ metadata, spec }: Resource<{ readonly id?: string }>): string {
+  return spec.id || (metadata.name ?? '').replace(/[-.]+/g, '_');
+}
+
 /**
  * The normalized name of a floor, label, area or zone: case folded, spaces removed. `Ground  Floor` becomes
  * `groundfloor`, and `Ground-Floor` is another name. For floors, labels and areas the hub treats two names as

@@ -30,6 +30,8 @@ export interface KindDefinition<
   readonly rules?: readonly CelRule[];
   /** Columns of `kubectl get` between NAME and AGE. */
   readonly columns: readonly Column[];
+  /** Paths by which `kubectl get --field-selector` selects, beside the Hub. */
+  readonly selectableFields?: readonly string[];
   /** The name of the Hub that a resource belongs to: its own for a Hub, `spec.hubRef.name` for a child. */
   hubName(resource: Resource<Infer<Spec>, Infer<Status>>): string;
   /** Objects in the same namespace on which a resource depends. A change of one enqueues the resource. */

@@ -17,8 +17,10 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
-const registryTypes = ['Floor', 'Label', 'Area', 'Zone'] as const;
+const registryTypes = ['Floor', 'Label', 'Area', 'Zone', 'Helper'] as const;
 const registries = registryTypes.map((type) => `Hub${type}` as const);
+/** Kinds whose objects in the hub are also entities. */
+const collections = ['HubZone', 'HubHelper'] as const;
 /** Kinds that change settings of objects which integrations create. */
 const borrowed = ['HubEntity', 'HubDevice'] as const;
 /** Kinds with settings of an entity or a device. */
@@ -103,12 +105,12 @@ export const readyReasons = {
       'HubAutomation',
       'HubScene',
       'HubScript',
-      'HubZone',
+      ...collections,
       'HubEntity',
       ...repositories,
     ],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, an automation, a scene or a script in the hub’s own YAML, or another entity has the id, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, a helper, an automation, a scene or a script in the hub’s own YAML, or several helpers have the name, or another entity has the id, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
     action: 'Rename or delete one of the two, or exempt the object from the policy that makes it immutable.',
   },
   NotSupportedByExternalHub: {
@@ -293,6 +295,31 @@ export const readyReasons = {
     meaning:
       'The hub would disable automations or scripts that use the blueprint and run now: the message names them, with the reason. The blueprint is not written, and what the hub has stays.',
     action: 'Correct the blueprint, or the inputs of those that the message names.',
+  },
+  ComponentNotLoaded: {
+    kinds: collections,
+    meaning:
+      'The hub runs and has not set up the integration that the object belongs to. The resource waits for it.',
+    action:
+      'Add the section that the message names to the configuration, or `default_config:`. If it is there, read the hub’s log: one wrong object keeps its whole integration from being set up.',
+  },
+  EntityNotLoaded: {
+    kinds: collections,
+    meaning:
+      'The hub has the object, and its entity has no state: it was enabled or removed since the start of the hub, or the hub could not load it.',
+    action: 'Restart the hub. If it lasts, read its log.',
+  },
+  EntityDisabled: {
+    kinds: collections,
+    meaning:
+      'The hub has the object, and its entity is disabled in the hub, as of an object that was removed and made again within 30 days.',
+    action: 'Enable the entity in the hub, and restart the hub.',
+  },
+  EntityIdTaken: {
+    kinds: ['HubHelper'],
+    meaning: 'The hub has the object, and its entity has another id, since another entity had that id first.',
+    action:
+      'Rename or remove the other entity, and rename this one in the hub; or refer to `status.entityId`, and rename this one to any other id.',
   },
   FloorNotReady: {
     kinds: ['HubArea'],
@@ -747,6 +774,13 @@ export const eventReasons = {
     type: 'Warning',
     meaning: `The object of a deleted resource, or under a former id, remains in the hub, because the hub did not answer, \`${API_GROUP}/dry-run\` is set, it was adopted, or the Hub is gone or going while its hub or its volume stays.`,
     action: 'Delete the object in the hub if it is not needed.',
+  },
+  RemovedInUse: {
+    kinds: collections,
+    type: 'Warning',
+    meaning:
+      'The object of a deleted resource was removed from the hub, and the objects that the message names still refer to its entity.',
+    action: 'Change what refers to it.',
   },
   CleanupFailed: {
     kinds: [...hubObjects, ...repositories],

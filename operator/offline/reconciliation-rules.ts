@@ -23,6 +23,7 @@ import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/s
 import { endedMessage, generation } from '../sync/configuration/generate/texts';
 import { statefulSet } from '../sync/hub/workload/statefulset';
 import { resolveAnswers } from '../sync/integration/answers';
+import { entryTypeOf } from '../sync/registry/entry-types';
 import { invalidListedKey } from '../sync/secrets/combine';
 import type { GivenState } from './given-state';
 
@@ -92,6 +93,7 @@ const rules: { readonly [K in Kind]?: Rule<K> } = {
     if (read.type === 'ended') return tooCostly(text.field, read);
     return 'problem' in read.output ? read.output.problem : undefined;
   },
+  HubHelper: (resource) => entryTypeOf(resource)?.validate?.(resource),
   HubSecrets: ({ spec }) => invalidListedKey(defaulted(secrets.spec, spec)),
   Hub: (given) => {
     if (given.spec.external) return undefined;

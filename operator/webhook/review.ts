@@ -19,6 +19,7 @@ import { unquotedTextMessage, unquotedTexts } from '../kinds/unquoted-text';
 import { incompleteContent, unsafeIntegerMessage, unsafeIntegers } from '../runtime/json';
 import type { Files } from '../sync/configuration/generate/config-files';
 import { missingKeyMessage, missingKeys } from '../sync/configuration/generate/secret-uses';
+import { type EntryResource, entryTypeOf } from '../sync/registry/entry-types';
 import { secretUsesTask } from '../sync/configuration/generate/texts';
 
 /** Finds the uses of `!secret` in files. @returns undefined if they are not known */
@@ -84,6 +85,7 @@ const rules: readonly Rule[] = [
   // rules.md, "Numbers"
   ({ spec }) => unsafeIntegers(spec, 'spec').map(unsafeIntegerMessage),
   ({ spec }, { kind }) => (actingKinds.has(kind) ? unquotedTexts(spec, 'spec').map(unquotedTextMessage) : []),
+  (resource) => entryWarnings(resource),
   recorderWarnings,
   versionWarnings,
   secretWarnings,
@@ -99,6 +101,12 @@ export function warningsOf(
   const incomplete = resource.omitted && incompleteContent(resource);
   if (incomplete) return [incomplete];
   return rules.flatMap((rule) => rule(resource, definition, state, usesIn));
+}
+
+/** A mistake that the reconciliation will refuse. It is only a warning, since a stored resource has to stay editable. */
+function entryWarnings(resource: CustomResource): string[] {
+  const problem = entryTypeOf(resource)?.validate?.(resource as EntryResource);
+  return problem === undefined ? [] : [problem];
 }
 
 function recorderWarnings({ spec }: CustomResource, { kind }: KindDefinition): string[] {

@@ -24,6 +24,7 @@ const files = [
   'label',
   'area',
   'zone',
+  'helper',
   'entity',
   'device',
   'community-repository',
@@ -83,15 +84,42 @@ function withSelector(sample: Sample, path: string): Sample {
   return { ...sample, spec: { ...spec, select: { ...others, ...otherDevices[first] } } };
 }
 
+/** All settings of each sort of helper. */
+const helperSettings: Readonly<Record<string, object>> = {
+  boolean: { initial: true },
+  number: { min: 5, max: 30.5, step: 0.5, mode: 'box', unit: '°C', deviceClass: 'temperature' },
+  text: { min: 0, max: 255, pattern: '[a-z]+', mode: 'password', unit: 'words', initial: 'a' },
+  select: { options: ['home', 'away'], initial: 'home' },
+  datetime: { date: true, time: true, initial: '2026-12-24 18:00:00' },
+  counter: { initial: 1, step: 2, minimum: 0, maximum: 10, restore: false },
+  timer: { duration: '0:05:00', restore: true },
+  schedule: Object.fromEntries(
+    ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'].map((day) => [
+      day,
+      [{ from: '08:00', to: '24:00', data: { warm: true } }],
+    ]),
+  ),
+};
+
+/** The sample of a HubHelper of the sort that the path leads into. */
+function withSettings(sample: Sample, path: string): Sample {
+  const type = path.split('.')[1] ?? '';
+  const settings = helperSettings[type];
+  if (!settings) return sample;
+  const { boolean: _, ...spec } = sample.spec as { readonly boolean: object };
+  return { ...sample, spec: { ...spec, type, [type]: settings } };
+}
+
 /**
  * Returns the full sample of a kind that contains the path. Some fields exclude others: a Hub is either run
- * by the operator or external, `hubId` replaces `id`, a ConfigMap replaces
- * a text, and there is one selector at a time.
+ * by the operator or external, `hubId` replaces `id`, a ConfigMap replaces a text, there is one selector at a
+ * time, and a helper has one type.
  */
 export function fullSample(kind: string, path = ''): Sample {
   if (kind === 'Hub' && path.startsWith('spec.external')) return externalHub;
   const sample = samples.get(kind);
   if (!sample) throw new Error(`there is no full sample of ${kind} in __tests__/schema/full`);
+  if (kind === 'HubHelper') return withSettings(sample, path);
   if (path.startsWith('spec.select.')) return withSelector(sample, path);
   if (kind === 'HubBlueprint' && path.startsWith('spec.configMapRef')) return withConfigMap(sample);
   return path === 'spec.hubId' ? withHubId(sample) : sample;

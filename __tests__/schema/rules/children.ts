@@ -8,6 +8,19 @@ const children = kinds.map(({ kind }) => kind).filter((kind) => kind !== 'Hub');
 
 const answers = ['configuration', 'options', 'steps[].values', 'subentries[].values'];
 
+/** A rule of the settings of one sort of helper. @param field of these settings; empty: all of them */
+function ofHelper(
+  type: string,
+  says: string,
+  field: string,
+  { good, bad }: { readonly good: readonly object[]; readonly bad: readonly object[] },
+): readonly RuleCase[] {
+  const path = `spec.${type}`;
+  const change = (settings: object) => ({ 'spec.type': type, 'spec.boolean': undefined, [path]: settings });
+  const place = field === '' ? path : `${path}.${field}`;
+  return [{ kind: 'HubHelper', says, field: place, good: good.map(change), bad: bad.map(change) }];
+}
+
 export const childRules: readonly RuleCase[] = [
   ...children.map((kind) => ({
     kind,
@@ -331,6 +344,110 @@ export const childRules: readonly RuleCase[] = [
     good: [{ 'spec.name': 'Homework' }, { 'spec.name': 'Holiday home' }],
     bad: [{ 'spec.name': 'Home' }, { 'spec.name': ' hO me ' }],
   },
+
+  // HubHelper
+  {
+    kind: 'HubHelper',
+    says: 'metadata.name has more than 64 characters',
+    field: 'metadata.name',
+    good: [{ 'metadata.name': 'a'.repeat(65) }, { 'metadata.name': 'a'.repeat(64), 'spec.id': undefined }],
+    bad: [{ 'metadata.name': 'a'.repeat(65), 'spec.id': undefined }],
+  },
+  {
+    kind: 'HubHelper',
+    says: 'type cannot be changed',
+    field: 'spec.type',
+    update: true,
+    good: [{ 'spec.boolean': undefined }],
+    bad: [{ 'spec.type': 'button', 'spec.boolean': undefined }],
+  },
+  {
+    kind: 'HubHelper',
+    says: 'id cannot be set, changed or removed later',
+    field: 'spec.id',
+    update: true,
+    good: [{ 'spec.name': 'Guests' }],
+    bad: [{ 'spec.id': 'other' }, { 'spec.id': undefined }],
+  },
+  {
+    kind: 'HubHelper',
+    says: 'id cannot be set, changed or removed later',
+    field: 'spec.id',
+    update: { 'spec.id': undefined },
+    good: [{ 'spec.id': undefined, 'spec.name': 'Guests' }],
+    bad: [{ 'spec.id': 'guest_mode' }],
+  },
+  {
+    kind: 'HubHelper',
+    says: 'set the settings of the sort that type names',
+    field: 'spec',
+    good: [
+      { 'spec.boolean': undefined },
+      { 'spec.type': 'timer', 'spec.boolean': undefined, 'spec.timer': {} },
+    ],
+    bad: [
+      { 'spec.timer': {} },
+      { 'spec.type': 'button' },
+      { 'spec.schedule': {} },
+      { 'spec.number': { min: 1, max: 2 } },
+    ],
+  },
+  ...(['number', 'select', 'datetime'] as const).map((type) => ({
+    kind: 'HubHelper',
+    says: `${type} is missing`,
+    field: `spec.${type}`,
+    good: [{ 'spec.boolean': undefined }],
+    bad: [{ 'spec.type': type, 'spec.boolean': undefined }],
+  })),
+  ...ofHelper('number', 'max must be greater than min', 'max', {
+    good: [{ min: 0, max: 0.5 }],
+    bad: [
+      { min: 1, max: 1 },
+      { min: 2.5, max: -1 },
+    ],
+  }),
+  ...ofHelper('text', 'max must not be less than min', 'max', {
+    good: [{ min: 100 }, { min: 5, max: 5 }],
+    bad: [{ min: 101 }, { min: 5, max: 4 }],
+  }),
+  ...ofHelper('text', 'initial must have at least min', 'initial', {
+    good: [{ initial: '' }, { initial: '光光', max: 2 }, { initial: 'x'.repeat(100) }],
+    bad: [{ initial: 'a', min: 2 }, { initial: 'abc', max: 2 }, { initial: 'x'.repeat(101) }],
+  }),
+  ...ofHelper('select', 'initial must be one of options', 'initial', {
+    good: [{ options: ['a', ''], initial: '' }],
+    bad: [{ options: ['a'], initial: 'A' }],
+  }),
+  ...ofHelper('datetime', 'set date, time or both', '', {
+    good: [{ date: true }, { date: false, time: true }],
+    bad: [{}, { date: false, time: false }],
+  }),
+  ...ofHelper('datetime', 'initial has the form', 'initial', {
+    good: [
+      { date: true, initial: '2026-12-24' },
+      { time: true, initial: '18:00' },
+      { date: true, time: true, initial: '2026-12-24 18:00' },
+    ],
+    bad: [
+      { date: true, initial: '18:00' },
+      { time: true, date: false, initial: '2026-12-24' },
+      { time: true, initial: '2026-12-24 18:00' },
+      { date: true, time: true, initial: '2026-12-24' },
+      { date: true, time: true, initial: '18:00' },
+    ],
+  }),
+  ...ofHelper('counter', 'maximum must not be less than minimum', 'maximum', {
+    good: [{ minimum: 0, maximum: 0 }],
+    bad: [{ minimum: 1, maximum: 0, initial: 1 }],
+  }),
+  ...ofHelper('counter', 'initial, which is 0 when it is absent', 'initial', {
+    good: [
+      { minimum: 1, initial: 1 },
+      { maximum: -1, initial: -5 },
+      { minimum: -1, maximum: 1 },
+    ],
+    bad: [{ minimum: 1 }, { maximum: -1 }, { maximum: 5, initial: 6 }],
+  }),
 
   // HubCommunityRepository
   {

@@ -39,6 +39,7 @@ import { backupDifference, backupStatus } from '../../../operator/sync/hub/backu
 import { agentsOfIntegrations, chooseAgents } from '../../../operator/sync/hub/backup-agents';
 import { completeSettings, nextHttpStep } from '../../../operator/sync/configuration/load/http-settings';
 import { entryDiff } from '../../../operator/sync/registry/desired';
+import { floors } from '../../../operator/sync/registry/entry-types';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
 import { OwnReloadTracker } from '../../../operator/client/config-entities/own-reload-tracker';
 import type { Shape } from '../../../operator/client/connection/shape';
@@ -245,7 +246,7 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
         const entries = await new Registry(connection, 'label').entries();
         const fields = { name: NAME, icon: 'mdi:a', aliases: [NAME] };
         return [...entries.values()].map((record) =>
-          formatDiff(entryDiff(record, { declared: [], fields, cleared: {}, hash: '' }), String),
+          formatDiff(entryDiff(floors, record, { declared: [], fields, cleared: {}, hash: '' }), String),
         );
       },
     ],

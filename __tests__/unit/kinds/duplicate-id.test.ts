@@ -30,11 +30,12 @@ describe('duplicateMessage', () => {
     );
   });
 
-  test('users choose the ids of three kinds', () => {
+  test('users choose the ids of four kinds', () => {
     expect(kinds.filter(hasChosenId).map(({ kind }) => kind)).toEqual([
       'HubAutomation',
       'HubScene',
       'HubScript',
+      'HubHelper',
     ]);
   });
 });

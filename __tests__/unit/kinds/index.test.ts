@@ -18,6 +18,7 @@ describe('kinds', () => {
       'HubDevice',
       'HubEntity',
       'HubFloor',
+      'HubHelper',
       'HubIntegration',
       'HubLabel',
       'HubScene',

@@ -152,15 +152,17 @@ const FIELDS = {
   floor: ['name', 'icon', 'level', 'aliases'],
   label: ['name', 'icon', 'color', 'description'],
   area: ['name', 'icon', 'picture', 'aliases'],
-} as const satisfies Record<RegistryType, readonly string[]>;
+} as const satisfies Partial<Record<RegistryType, readonly string[]>>;
+
+type Place = keyof typeof FIELDS;
 
 async function placesOf(client: HubClient): Promise<RunningHub['places']> {
   const [zones, floors, labels, areas] = await Promise.all(
     (['zone', 'floor', 'label', 'area'] as const).map((type) => client.registries[type].entries()),
   );
-  const fields = (type: RegistryType, record: RegistryRecord): Payload =>
+  const fields = (type: Place, record: RegistryRecord): Payload =>
     Object.fromEntries(FIELDS[type].flatMap((name) => (record[name] == null ? [] : [[name, record[name]]])));
-  const plain = (type: RegistryType, records: ReadonlyMap<string, RegistryRecord>) =>
+  const plain = (type: Place, records: ReadonlyMap<string, RegistryRecord>) =>
     [...records.values()].map((each) => fields(type, each));
   return {
     zones: plain('zone', zones!),

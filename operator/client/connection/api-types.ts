@@ -259,7 +259,8 @@ export type RegistryDevice = Of<typeof registryDevice>;
  * Fields of a registry entry. Null clears a field, except in a zone. Lists are replaced as a whole, and the
  * hub does not keep their order.
  */
-export type RegistryFields = Readonly<Record<string, string | number | boolean | readonly string[] | null>>;
+export type RegistryFields = Readonly<Record<string, RegistryValue>>;
+export type RegistryValue = string | number | boolean | readonly string[] | readonly object[] | null;
 
 /**
  * An entry of a registry or a collection, with its id in `<type>_id`. In collections the hub itself calls

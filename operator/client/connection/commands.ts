@@ -51,7 +51,7 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
     readonly allow_override: boolean;
   };
   'search/related': {
-    readonly item_type: 'automation_blueprint' | 'script_blueprint';
+    readonly item_type: 'automation_blueprint' | 'script_blueprint' | 'entity';
     readonly item_id: string;
   };
   'blueprint/substitute': {

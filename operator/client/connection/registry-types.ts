@@ -5,7 +5,18 @@ export const configRegistryTypes = ['floor', 'label', 'area'] as const;
  * The collections that an integration of the hub manages. They have the commands of a registry, with the
  * names `<type>/…`.
  */
-export const collectionTypes = ['zone'] as const;
+export const collectionTypes = [
+  'zone',
+  'input_boolean',
+  'input_button',
+  'input_number',
+  'input_text',
+  'input_select',
+  'input_datetime',
+  'counter',
+  'timer',
+  'schedule',
+] as const;
 
 export const registryTypes = [...configRegistryTypes, ...collectionTypes] as const;
 

@@ -9,14 +9,14 @@ import { domainOf } from '../connection/entity-id';
 import { type CollectionType, collectionTypes } from '../connection/registry-types';
 import { textOf } from './settings';
 
-/** Called with the kind and the unique id of an entity. */
-export type EntityListener = (kind: ConfigEntityKind, uniqueId: string) => void;
-
 /**
  * The types of entities that are followed. The unique id of an entity is the id of the object in the hub's
  * file or collection.
  */
 type FollowedKind = ConfigEntityKind | CollectionType;
+
+/** Called with the kind and the unique id of an entity. */
+export type EntityListener = (kind: FollowedKind, uniqueId: string) => void;
 
 const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
   automation: 'automation',
@@ -178,7 +178,7 @@ export class EntityRegistry {
   }
 
   /**
-   * Calls `listener` when a known automation, scene or script is removed, renamed, disabled or enabled.
+   * Calls `listener` when a known entity is removed, renamed, disabled or enabled.
    * @returns a function that removes the listener
    */
   onChange(listener: EntityListener): () => void {
@@ -241,7 +241,7 @@ export class EntityRegistry {
     if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
-    if (!isRelevant || !kind || !isConfigEntityKind(kind)) return;
+    if (!isRelevant || !kind) return;
     for (const listener of this.listeners) listener(kind, known.unique_id);
   }
 }

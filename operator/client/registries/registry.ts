@@ -1,7 +1,7 @@
 import type { RegistryFields, RegistryRecord, RegistryUpdated } from '../connection/api-types';
 import { FollowedCollection } from '../connection/collection';
 import type { HubConnection } from '../connection/connection';
-import { HubRejected, HubUnreachable, NotFound } from '../connection/errors';
+import { HubRejected, NotFound } from '../connection/errors';
 import {
   type CollectionType,
   type ConfigRegistryType,
@@ -116,8 +116,8 @@ export class Registry {
   }
 
   /**
-   * Changes fields of an entry; other fields keep their values. The hub drops unknown labels without an
-   * error, which only the answer shows.
+   * Changes fields of an entry; other fields keep their values, except in a helper, which the hub replaces.
+   * The hub drops unknown labels without an error, which only the answer shows.
    *
    * @throws HubRejected as for {@link create}; HubFailed if the hub does not know the id
    */
@@ -164,9 +164,9 @@ export class Registry {
     try {
       return await run();
     } catch (error) {
-      // The hub may still execute the command. It answers commands in order, so a list that is read
-      // afterwards includes the result.
-      if (error instanceof HubUnreachable) this.collection.invalidate();
+      // The hub may still execute the command, and a collection stores an entry before its entity fails. The
+      // hub answers commands in order, so a list that is read afterwards includes the result.
+      this.collection.invalidate();
       throw error;
     } finally {
       this.inFlight -= 1;

@@ -1,4 +1,8 @@
-import { CONFIG_ENTITY_KINDS, type ConfigEntityKind } from '../../client/connection/config-entity';
+import {
+  CONFIG_ENTITY_KINDS,
+  type ConfigEntityKind,
+  isConfigEntityKind,
+} from '../../client/connection/config-entity';
 import type { HubClient } from '../../client/hub-client';
 import type { HubEvent } from '../../client/hub-events';
 import type { Clock } from '../../base/clock';
@@ -87,6 +91,7 @@ export class DriftDetector {
     this.rejectionTimer = new Timer(clock);
     client.events.onEvent((event) => this.onEvent(event));
     client.entityRegistry.onChange((kind, id) => {
+      if (!isConfigEntityKind(kind)) return;
       for (const resource of resourcesOf(kind, id)) this.invalidate(resource);
     });
     client.repairIssues.onChange((entityId) => {

@@ -1,12 +1,20 @@
 import type { RegistryRecord } from '../../client/connection/api-types';
 import type { HubRejected } from '../../client/connection/errors';
-import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE, MIN_WRITE_INTERVAL } from '../../base/limits';
+import type { HubClient } from '../../client/hub-client';
+import { fewNames } from '../../base/few-names';
+import {
+  AREA_DEPENDENCY_REQUEUE,
+  DEPENDENCY_REQUEUE,
+  MIN_WRITE_INTERVAL,
+  POD_NOT_READY_REQUEUE,
+} from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
+import { isComplete } from '../objects/object-sync';
 import { hubErrorOutcome, rejectedMessage } from '../hub-connection/hub-errors';
 import type { DesiredEntry } from './desired';
-import type { EntryResource, EntryType } from './entry-types';
+import type { EntryResource, EntryType } from './entry-type';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -71,12 +79,47 @@ export function rejected({ type }: EntryType, error: HubRejected): Outcome {
   return hubErrorOutcome(error, 'object', { message, after: DEPENDENCY_REQUEUE });
 }
 
-/** Another resource still has the entry of this name. */
-export function heldBy({ type }: EntryType, { kind, metadata }: EntryResource, { spec }: EntryResource) {
-  const message =
-    `The ${type} “${spec.name}” in the hub belongs to the ${kind} ${metadata.name}, whose spec.name is different. ` +
-    `This resource waits until the ${kind} ${metadata.name} has renamed it or is deleted.`;
+/** Another resource still has the entry of this name or id. */
+export function heldBy(
+  { type, identity }: EntryType,
+  { kind, metadata }: EntryResource,
+  resource: EntryResource,
+) {
+  const other = `the ${kind} ${metadata.name}`;
+  const message = identity.isName
+    ? `The ${type} “${resource.spec.name}” in the hub belongs to ${other}, whose spec.name is different. ` +
+      `This resource waits until ${other} has renamed it or is deleted.`
+    : `The ${type} ${identity.of(resource)} in the hub belongs to ${other}, which has another id. ` +
+      `This resource waits until ${other} is deleted: create it with another spec.id if both shall stay.`;
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
+}
+
+/** Several entries that people made have the name of the resource. */
+export function ambiguous(
+  { type, identity }: EntryType,
+  resource: EntryResource,
+  ids: readonly string[],
+): Outcome {
+  const message =
+    `The hub has several ${type} of the name “${resource.spec.name}” (${fewNames(ids.toSorted(), MOST_IDS)}) and none with the id ` +
+    `${identity.of(resource)}: create this resource with the spec.id of one of them, or rename the others in the hub.`;
+  return stalled('NameConflict', message);
+}
+
+const MOST_IDS = 5;
+
+/** The hub has not set up the component that has the entries. */
+export async function notLoaded(client: HubClient, component: string, isOwn: boolean): Promise<Waiting> {
+  if (!isOwn || !(await isComplete(client)))
+    return waiting(
+      'HubNotReady',
+      `The hub has not loaded its ${component} component yet.`,
+      POD_NOT_READY_REQUEUE,
+    );
+  const message =
+    `The hub runs without its integration ${component}: add ${component}: or default_config: to its configuration. If it is there, one wrong ` +
+    'object of it may keep all from being set up: read the log of the hub.';
+  return waiting('ComponentNotLoaded', message, DEPENDENCY_REQUEUE);
 }
 
 /** The annotation `dry-run` (rules.md, "Suspend and dry-run"). Without an existing entry, one would be created. */

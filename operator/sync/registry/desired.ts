@@ -1,25 +1,27 @@
-import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
-import { registryName } from '../../kinds/ids';
+import { isDeepStrictEqual } from 'node:util';
+import type { RegistryFields, RegistryRecord, RegistryValue } from '../../client/connection/api-types';
 import { conditionOf } from '../../runtime/conditions';
 import type { FieldDiff } from '../objects/field-diff';
 import { payloadHash } from '../objects/payload-hash';
-import type { EntryField, EntryResource, EntryType } from './entry-types';
+import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './locate-entry';
+import { specWith, valueAt } from './spec-path';
 import type { RegistryType } from '../../client/connection/registry-types';
 
 /** The entry that the hub should have for a resource. */
 export interface DesiredEntry {
   /** The optional fields that the spec sets, by their names in the spec, sorted. */
   readonly declared: readonly string[];
-  /** The name and the declared fields, as the hub names them. */
+  /** The name and the declared fields, as the hub names them; of a whole entry all that have a value. */
   readonly fields: RegistryFields & { readonly name: string };
-  /** Fields that the operator set and that the spec does not set any more, with the value that clears each. */
+  /**
+   * Fields that the operator set and that the spec does not set any more, with the value that clears each. Of a whole entry those
+   * without a value, which are left out to clear them.
+   */
   readonly cleared: RegistryFields;
   /** Hash of `fields`. */
   readonly hash: string;
 }
-
-type FieldValue = RegistryFields[string];
 
 export function desiredEntry(
   entryType: EntryType,
@@ -27,19 +29,24 @@ export function desiredEntry(
   references: References,
 ): DesiredEntry {
   const { spec } = resource;
+  const { isWhole } = entryType;
   const applied = appliedFields(resource);
   const declared: string[] = [];
-  const fields: Record<string, FieldValue> & { name: string } = { name: spec.name };
-  const cleared: Record<string, FieldValue> = {};
-  for (const [name, field] of Object.entries(entryType.fields)) {
-    if (spec[name] !== undefined) {
-      declared.push(name);
-      fields[field.name] = valueOf(field, references[name] ?? (spec[name] as FieldValue));
-    } else if (applied.includes(name) && field.cleared !== 'kept') {
+  const fields: Record<string, RegistryValue> & { name: string } = { name: spec.name };
+  const cleared: Record<string, RegistryValue> = {};
+  for (const [path, field] of Object.entries(entryType.fields)) {
+    const value = references[path] ?? valueAt(spec, path);
+    if (value !== undefined) {
+      declared.push(path);
+      fields[field.name] = normalOf(field, value);
+    } else if (field.cleared === 'kept') continue;
+    else if (isWhole && field.default !== undefined) fields[field.name] = field.default;
+    else if (isWhole || applied.includes(path))
       cleared[field.name] = field.isSet ? [] : (field.cleared ?? null);
-    }
   }
-  return { declared: declared.sort(), fields, cleared, hash: payloadHash(fields) };
+  const hash = payloadHash(fields);
+  // The spec defines all fields of a whole entry, so none has to be recorded.
+  return { declared: isWhole ? [] : declared.sort(), fields, cleared, hash };
 }
 
 /** The fields that the operator set, by their names in the spec. */
@@ -48,22 +55,50 @@ function appliedFields({ status }: EntryResource): readonly string[] {
 }
 
 /** Where an entry of the hub differs from the desired one. Fields that are not the operator's do not count. */
-export function entryDiff(record: RegistryRecord, { fields, cleared }: DesiredEntry): FieldDiff[] {
-  return Object.entries({ ...fields, ...cleared })
-    .map(([field, desired]) => ({ field, actual: record[field] ?? null, desired }))
-    .filter(({ actual, desired }) => !isSame(actual, desired));
+export function entryDiff(
+  { fields }: Pick<EntryType, 'fields'>,
+  record: RegistryRecord,
+  { fields: desired, cleared }: DesiredEntry,
+): FieldDiff[] {
+  const byName = new Map(Object.values(fields).map((field) => [field.name, field]));
+  return Object.entries({ ...desired, ...cleared })
+    .map(([name, value]) => {
+      const field = byName.get(name);
+      const actual = record[name] ?? field?.default ?? null;
+      return {
+        field: name,
+        actual: field?.form && actual !== null ? field.form.toHub(actual) : actual,
+        desired: value,
+      };
+    })
+    .filter(({ field, actual, desired: value }) => !isSame(byName.get(field), actual, value));
 }
 
-function isSame(actual: unknown, desired: unknown): boolean {
-  if (!Array.isArray(actual) || !Array.isArray(desired)) return actual === desired;
+function isSame(field: EntryField | undefined, actual: unknown, desired: unknown): boolean {
+  if (!field?.isSet || !Array.isArray(actual) || !Array.isArray(desired))
+    return isDeepStrictEqual(actual, desired);
   const set = new Set(actual);
   return set.size === desired.length && desired.every((item) => set.has(item));
 }
 
+/** The fields to send with an update. What a whole entry has beside the fields of the operator is sent again, or the hub would drop it. */
+export function changesOf(
+  { type, isWhole, ignored = [] }: EntryType,
+  record: RegistryRecord,
+  { fields, cleared }: DesiredEntry,
+  differences: readonly FieldDiff[],
+): RegistryFields {
+  if (!isWhole)
+    return Object.fromEntries(differences.map(({ field, desired }) => [field, desired as RegistryValue]));
+  const left: ReadonlySet<string> = new Set(['id', `${type}_id`, ...ignored, ...Object.keys(cleared)]);
+  const kept = Object.entries(record).filter(([name]) => !left.has(name));
+  return { ...(Object.fromEntries(kept) as RegistryFields), ...fields };
+}
+
 /** Lists without duplicates and in one order, with items as the hub keeps them. */
-function valueOf({ isSet, isNumber }: EntryField, value: FieldValue): FieldValue {
-  if (isNumber) return Number(value);
-  if (!isSet || !Array.isArray(value)) return value;
+function normalOf({ isSet, form }: EntryField, value: unknown): RegistryValue {
+  if (form) return form.toHub(value);
+  if (!isSet || !Array.isArray(value)) return value as RegistryValue;
   const items = (value as readonly string[]).map((item) => item.replace(OUTER_SPACE, ''));
   return [...new Set(items.filter((item) => item !== ''))].sort();
 }
@@ -77,6 +112,7 @@ const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
 /** A resource and its desired entry, as status tells of them before and after a write. */
 interface Recording {
+  readonly entryType: EntryType;
   readonly resource: EntryResource;
   readonly desired: DesiredEntry;
 }
@@ -86,19 +122,20 @@ interface Recording {
  * two writes of status each time.
  */
 export function isAnnounced(recording: Recording): boolean {
-  const { metadata, spec, status } = recording.resource;
-  if (status?.['pendingName'] !== registryName(spec.name) || !isRecorded(recording)) return false;
-  const ready = conditionOf(recording.resource, 'Ready');
+  const { entryType, resource } = recording;
+  const { metadata, status } = resource;
+  if (status?.['pendingName'] !== entryType.identity.of(resource) || !isRecorded(recording)) return false;
+  const ready = conditionOf(resource, 'Ready');
   return ready?.reason !== 'RejectedByHub' || ready.observedGeneration === metadata.generation;
 }
 
 /** Status has all fields that a write would set, so that they can be cleared even after a crash. */
-export function isRecorded({ resource, desired }: Recording): boolean {
+export function isRecorded({ resource, desired }: Omit<Recording, 'entryType'>): boolean {
   return desired.declared.every((field) => appliedFields(resource).includes(field));
 }
 
 /** `status.appliedFields` before a write: those that were set, and those that are about to be. */
-export function recordedFields({ resource, desired }: Recording): readonly string[] {
+export function recordedFields({ resource, desired }: Omit<Recording, 'entryType'>): readonly string[] {
   return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
 }
 
@@ -107,21 +144,30 @@ type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
 
 /** The inverse of the desired entry: the spec that describes an entry, without `hubRef`. Empty fields are left out. */
 export function entrySpecOf(
-  { fields }: EntryType,
+  { type, fields, typeFields, identity, isWhole }: EntryType,
   record: RegistryRecord,
   nameOf: NameOfEntry,
 ): Readonly<Record<string, unknown>> {
-  const declared = Object.entries(fields).flatMap(([name, field]) => {
-    const value = specValue(field, record[field.name], nameOf);
-    return value === undefined ? [] : [[name, value] as const];
+  const declared = Object.entries(fields).flatMap(([path, field]) => {
+    const value = isWhole
+      ? wholeValue(field, record[field.name])
+      : specValue(field, record[field.name], nameOf);
+    return value === undefined ? [] : [[path, value] as const];
   });
-  return { name: record.name, ...Object.fromEntries(declared) };
+  const id = identity.specOf(record[`${type}_id`] as string);
+  return { ...typeFields, ...id, name: record.name, ...specWith(declared) };
+}
+
+function wholeValue({ form, default: ofNew }: EntryField, value: unknown): unknown {
+  if (value === null || value === undefined) return undefined;
+  const normal = form ? form.toHub(value) : (value as RegistryValue);
+  return isDeepStrictEqual(normal, ofNew) ? undefined : normal;
 }
 
 function specValue(field: EntryField, value: unknown, nameOf: NameOfEntry): unknown {
   if (value === null || value === undefined || value === '' || value === field.cleared) return undefined;
-  if (field.isNumber) return JSON.stringify(value);
-  const { refersTo, isSet } = field;
+  const { refersTo, isSet, form } = field;
+  if (form) return form.toSpec ? form.toSpec(form.toHub(value)) : value;
   const named = (id: unknown) => (refersTo ? nameOf(refersTo.entryType.type, String(id)) : id);
   if (!isSet || !Array.isArray(value)) return named(value);
   const items = value.map(named).filter((item) => item !== undefined);

@@ -1,4 +1,4 @@
-import type { RegistryType, SettingsType } from '../../client/connection/registry-types';
+import type { CollectionType, RegistryType, SettingsType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import { isReady } from '../../runtime/conditions';
 import type { Corrected } from '../objects/drift-policy';
@@ -7,7 +7,8 @@ import { type ObjectType, recordedId } from '../objects/ownership';
 import type { Child } from '../objects/child';
 import type { Paced } from '../objects/write-pacing';
 import type { Services } from '../services';
-import type { ReferringField } from './entry-types';
+import type { ReferringField } from './entry-type';
+import { isOfType } from './entry-types';
 import { isDeepStrictEqual } from 'node:util';
 import { HubTooLarge, HubUnreachable } from '../../client/connection/errors';
 import type { Clock } from '../../base/clock';
@@ -32,6 +33,10 @@ export interface CachedEntry extends Corrected, Paced {
 /** A kind whose objects are entries of a registry of the hub. */
 interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly type: RegistryType | SettingsType;
+  /** The integration whose entities the entries are. */
+  readonly component?: CollectionType;
+  /** As in `EntryType`. */
+  readonly typeFields?: Readonly<Record<string, unknown>>;
   readonly fields: Readonly<Record<string, ReferringField>>;
   /** Only those of its resources are watched that have an entry, or wait for one that they refer to. */
   readonly isOptional?: true;
@@ -95,6 +100,7 @@ export class EntryContexts extends PerClient<EntryContext> {
     for (const entryType of this.entryTypes.filter((each) => each.type === type)) {
       const { kind } = entryType.definition;
       for (const resource of this.services.cache.ofHub<Child>(kind, namespace, hubName)) {
+        if (!isOfType(entryType, resource.spec)) continue;
         const { name, uid } = resource.metadata;
         const id = recordedId(entryType, resource);
         const remembered = cached.find(uid);
@@ -121,7 +127,7 @@ export interface WatchedEntry {
 }
 
 export interface RegistryWatchOptions {
-  readonly client: Pick<HubClient, 'registries' | 'settings'>;
+  readonly client: Pick<HubClient, 'registries' | 'settings' | 'entityRegistry' | 'components'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly entryTypes: readonly WatchedType[];
@@ -143,6 +149,15 @@ export class RegistryWatch {
       const timer = new Timer(clock);
       registryOf(client, type).onChange(() => this.schedule(type, timer, QUIET_PERIOD));
     }
+    client.entityRegistry.onChange((kind, id) => this.requeueOfEntity(kind, id));
+  }
+
+  /** The entity of an entry was removed, renamed, disabled or enabled. One of the hub's YAML that is gone frees its id. */
+  private requeueOfEntity(kind: string, entryId: string): void {
+    for (const { type, component } of this.options.entryTypes)
+      if (component === kind)
+        for (const { id, isReady, requeue } of this.options.resources(type))
+          if (id === entryId || !isReady) requeue();
   }
 
   /**
@@ -168,8 +183,18 @@ export class RegistryWatch {
   }
 
   private async run(type: WatchedType['type']): Promise<void> {
-    if (this.isUsed(type)) await this.requeueChanged(type);
+    if (this.isUsed(type)) {
+      if (await this.isLoaded(type)) await this.requeueChanged(type);
+      else for (const { requeue } of this.options.resources(type)) requeue();
+    }
     this.requeueDependents(type);
+  }
+
+  /** The hub does not know the commands of a collection that it has not loaded. */
+  private async isLoaded(type: WatchedType['type']): Promise<boolean> {
+    const { client, entryTypes } = this.options;
+    const component = entryTypes.find((each) => each.type === type)?.component;
+    return component === undefined || client.components.isLoaded(component);
   }
 
   /** A registry without resources is not read: a hub may have many thousands of entities. */

@@ -7,7 +7,7 @@ import { devices } from './borrowed/devices';
 import { entities } from './borrowed/entities';
 import { OwnEntity, ownSettings } from './borrowed/own-entity';
 import { BorrowedSync } from './borrowed/sync';
-import { entryTypes } from './entry-types';
+import { entryKinds, entryTypes } from './entry-types';
 import { EntryContexts } from './entry-contexts';
 import { RegistrySync } from './sync';
 
@@ -25,9 +25,9 @@ export function registryModules(services: Services, hubs: HubClients) {
       new OwnEntity(object, services, contexts),
     modules: {
       ...Object.fromEntries(
-        entryTypes.map((entryType) => [
-          entryType.definition.kind,
-          childModule(services, hubs, new RegistrySync(entryType, services, contexts)),
+        entryKinds.map((definition) => [
+          definition.kind,
+          childModule(services, hubs, new RegistrySync(definition, services, contexts)),
         ]),
       ),
       [entities.definition.kind]: childModule(services, hubs, new BorrowedSync(entities, services, contexts)),

@@ -3,7 +3,7 @@ import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { recordedId } from '../objects/ownership';
-import type { EntryResource, EntryType, ReferringField } from './entry-types';
+import type { EntryResource, EntryType, ReferringField } from './entry-type';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
 
@@ -44,6 +44,16 @@ export function resolveName(
 export function idByName(entries: RegistryEntries, name: string): string | undefined {
   const normalized = registryName(name);
   for (const [id, entry] of entries) if (registryName(entry.name) === normalized) return id;
+  return undefined;
+}
+
+/** The id of the entry that has the identity of a resource. */
+function idByIdentity(
+  { identity }: EntryType,
+  entries: RegistryEntries,
+  searched: string,
+): string | undefined {
+  for (const [id, entry] of entries) if (identity.ofEntry(id, entry) === searched) return id;
   return undefined;
 }
 
@@ -108,8 +118,10 @@ export type Located =
   | { readonly type: 'Created'; readonly id: string }
   /** Made by a person, or by an operator that was killed before it recorded the id. The hub keeps no mark of that. */
   | { readonly type: 'Unmanaged'; readonly id: string }
-  /** The entry of another resource, whose `spec.name` is different. */
+  /** The entry of another resource, whose identity is different. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
+  /** No entry has the identity of the resource, and several that no resource has have its name. */
+  | { readonly type: 'Ambiguous'; readonly ids: readonly string[] }
   | { readonly type: 'Absent' };
 
 /**
@@ -131,10 +143,31 @@ export function locate(
     return { type: 'Owned', id: recorded };
   if (created !== undefined && ownerOf(entryType, created, entries, all) === resource)
     return { type: 'Created', id: created };
-  const id = idByName(entries, resource.spec.name);
-  if (id === undefined) return { type: 'Absent' };
+  const { identity } = entryType;
+  const id = idByIdentity(entryType, entries, identity.of(resource));
+  if (id === undefined)
+    return identity.isName || recorded !== undefined
+      ? { type: 'Absent' }
+      : ofName(entryType, resource, entries, others);
   const owner = ownerOf(entryType, id, entries, others);
   return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
+}
+
+/** An entry under an id that the hub has made of its name, with the name of the resource: the only one that is no other resource's. */
+function ofName(
+  entryType: EntryType,
+  resource: EntryResource,
+  entries: RegistryEntries,
+  others: readonly EntryResource[],
+): Located {
+  const name = registryName(resource.spec.name);
+  const named = [...entries].filter(([, entry]) => registryName(entry.name) === name).map(([id]) => id);
+  // Another resource may be creating the entry of its id just now.
+  const isTaken = (id: string) =>
+    others.some((other) => recordedId(entryType, other) === id || entryType.identity.of(other) === id);
+  const [id, ...more] = named.filter((each) => !isTaken(each));
+  if (id === undefined) return { type: 'Absent' };
+  return more.length > 0 ? { type: 'Ambiguous', ids: [id, ...more] } : { type: 'Unmanaged', id };
 }
 
 /** Whether an entry can get its new name. */
@@ -153,17 +186,19 @@ export function nameConflict(
   entries: RegistryEntries,
   others: readonly EntryResource[],
 ): NameConflict {
+  const { identity } = entryType;
+  if (!identity.isName) return { type: 'None' };
   let first: EntryResource | undefined;
   let next: EntryResource = resource;
   const seen = new Set<string>();
   for (;;) {
-    const holder = idByName(entries, next.spec.name);
+    const holder = idByIdentity(entryType, entries, identity.of(next));
     if (first && holder === id) return { type: 'Cycle' };
     const owner =
       holder === undefined || holder === id ? undefined : ownerOf(entryType, holder, entries, others);
     if (!owner || seen.has(owner.metadata.uid)) break;
     first ??= owner;
-    if (owner.spec.suspend || registryName(owner.spec.name) === registryName(next.spec.name)) break;
+    if (owner.spec.suspend || identity.of(owner) === identity.of(next)) break;
     seen.add(owner.metadata.uid);
     next = owner;
   }
@@ -172,7 +207,7 @@ export function nameConflict(
 
 /**
  * The resource that an entry belongs to; undefined: none of these. The hub gives the id of an entry that has gone to a
- * new one, so two resources may have recorded the same id: the one whose `spec.name` is the name of the entry owns it.
+ * new one, so two resources may have recorded the same id: the one with the identity of the entry owns it.
  */
 function ownerOf(
   entryType: EntryType,
@@ -182,11 +217,12 @@ function ownerOf(
 ): EntryResource | undefined {
   const entry = entries.get(id);
   if (!entry) return undefined;
-  const name = registryName(entry.name);
-  const isCreating = (resource: EntryResource) => pendingName(resource) === name;
+  const { identity } = entryType;
+  const own = identity.ofEntry(id, entry);
+  const isCreating = (resource: EntryResource) => pendingName(resource) === own;
   const candidates = resources.filter((each) => recordedId(entryType, each) === id || isCreating(each));
   return (
-    candidates.find(({ spec }) => registryName(spec.name) === name) ??
+    candidates.find((each) => identity.of(each) === own) ??
     candidates.find(isCreating) ??
     candidates.sort((a, b) => byAge(a.metadata, b.metadata))[0]
   );
@@ -203,13 +239,13 @@ export function announcedEntry(
   others: readonly EntryResource[],
 ): { readonly id: string; readonly name: string } | undefined {
   const pending = pendingName(resource);
-  const id = pending === undefined ? undefined : idByName(entries, pending);
+  const id = pending === undefined ? undefined : idByIdentity(entryType, entries, pending);
   const isFree = id !== undefined && ownerOf(entryType, id, entries, [resource, ...others]) === resource;
   return isFree ? { id, name: entries.get(id)!.name } : undefined;
 }
 
 /**
- * The name under which the operator may have created an entry for the resource. A rejected entry was not created: a
+ * The identity under which the operator may have created an entry for the resource. A rejected entry was not created: a
  * user has made an entry of that name since.
  */
 function pendingName(resource: EntryResource): string | undefined {

@@ -1,8 +1,8 @@
-import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryRecord } from '../../client/connection/api-types';
 import { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
-import { registryName } from '../../kinds/ids';
+import type { KindDefinition } from '../../kinds/kind';
 import { timestamp } from '../../base/clock';
 import { MIN_WRITE_INTERVAL, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
@@ -10,14 +10,25 @@ import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
-import { isComplete, type ObjectReconcile, ObjectSync, untilLoaded } from '../objects/object-sync';
+import { isComplete, type ObjectReconcile, ObjectSync } from '../objects/object-sync';
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
 import { WritePacing } from '../objects/write-pacing';
 import { hubVolume, volumeStatus } from '../hub-pod/hub-volume';
 import type { Services } from '../services';
-import { dryRun, heldBy, idIn, inProgress, partlyWritten, readyOutcome, rejected } from './conditions';
 import {
+  ambiguous,
+  dryRun,
+  heldBy,
+  idIn,
+  inProgress,
+  notLoaded,
+  partlyWritten,
+  readyOutcome,
+  rejected,
+} from './conditions';
+import {
+  changesOf,
   type DesiredEntry,
   desiredEntry,
   entryDiff,
@@ -25,13 +36,16 @@ import {
   isRecorded,
   recordedFields,
 } from './desired';
-import type { EntryResource, EntryType } from './entry-types';
+import { entityProblem, removedInUse } from './entity-state';
+import type { EntryResource, EntryType } from './entry-type';
+import { entryTypeOf, isOfType } from './entry-types';
 import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
 import { announcedEntry, locate, type Located, nameConflict, resolveReferences } from './locate-entry';
 import { whileMissing } from './reference-grace';
 
 /** The inputs of one reconcile of one resource. */
 interface EntryWork extends ObjectReconcile<EntryResource> {
+  readonly entryType: EntryType;
   readonly context: ReconcileContext;
   readonly hub: EntryContext;
   readonly cached: CachedEntry;
@@ -41,12 +55,12 @@ interface EntryWork extends ObjectReconcile<EntryResource> {
 interface EntryReconcile extends EntryWork {
   readonly desired: DesiredEntry;
   readonly entries: RegistryEntries;
-  readonly located: Exclude<Located, { type: 'OfOther' }>;
+  readonly located: Exclude<Located, { type: 'OfOther' | 'Ambiguous' }>;
 }
 
 /**
- * Reconciles floors, labels, areas or zones (rules.md, "Floors, labels and areas", "Zones"). A write is answered within a millisecond,
- * so a reconcile awaits it. The creation is announced in status before it is sent, so that the next process names an entry
+ * Reconciles floors, labels, areas, zones or helpers (rules.md, "Floors, labels and areas", "Zones", "Helpers"). A write is answered
+ * within a millisecond, so a reconcile awaits it. The creation is announced in status before it is sent, so that the next process names an entry
  * that one before it may have created under another name.
  */
 export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReconcile> {
@@ -55,12 +69,12 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   private readonly pacing: WritePacing;
 
   constructor(
-    private readonly entryType: EntryType,
+    private readonly definition: KindDefinition,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
     private readonly contexts: EntryContexts,
   ) {
     super();
-    this.drift = new DriftPolicy(services, entryType.definition);
+    this.drift = new DriftPolicy(services, definition);
     // A rejected write is next to no cost for the hub, and no event tells when an entity appears.
     this.pacing = new WritePacing(services.clock, MIN_WRITE_INTERVAL);
   }
@@ -74,20 +88,23 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const hub = this.contexts.of(client, resource);
     const cached = hub.cached.get(uid);
     const volume = hubVolume(this.services, namespace, resource.spec.hubRef.name);
-    const { component = 'config' } = this.entryType;
-    return (await untilLoaded(client, component)) ?? { resource, client, context, hub, cached, volume };
+    const entryType = typeOf(resource);
+    const problem = entryType.validate?.(resource);
+    if (problem !== undefined) return stalled('InvalidSpec', problem);
+    const { component } = entryType;
+    if (!(await client.components.isLoaded(component ?? 'config')))
+      return notLoaded(client, component ?? 'config', component !== undefined);
+    return { entryType, resource, client, context, hub, cached, volume };
   }
 
-  protected override forgetObject({ cached, resource, volume }: EntryWork): Outcome {
+  protected override forgetObject({ entryType, cached, resource, volume }: EntryWork): Outcome {
     cached.created = undefined;
-    const { entryType } = this;
     const status = forgottenStatus(entryType, ['pendingName', 'entityId', 'appliedFields'], volume);
     return inProgress(entryType, resource, 0, { status });
   }
 
   protected override async observe(work: EntryWork): Promise<EntryReconcile | Outcome> {
-    const { entryType } = this;
-    const { resource, client, cached, context, hub } = work;
+    const { entryType, resource, client, cached, context, hub } = work;
     const { namespace } = resource.metadata;
     const { hubRef } = resource.spec;
     if (context.forced) hub.refresh();
@@ -104,25 +121,24 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (recordedId(entryType, resource) !== undefined) cached.created = undefined;
     const located = locate(entryType, resource, entries, this.others(resource), cached.created);
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
-    const conflict =
-      located.type === 'Absent' ? await entryType.conflict?.(client, resource.spec.name) : undefined;
-    if (conflict !== undefined) return stalled('NameConflict', conflict);
+    if (located.type === 'Ambiguous') return ambiguous(entryType, resource, located.ids);
+    const conflict = located.type === 'Absent' ? await entryType.conflict?.(client, resource) : undefined;
+    if (conflict) return conflict;
     return { ...work, desired, entries, located };
   }
 
-  protected override dryRun({ resource, client }: EntryWork, reconcile: EntryReconcile): Outcome {
+  protected override dryRun({ entryType, resource, client }: EntryWork, reconcile: EntryReconcile): Outcome {
     const { desired, entries, located } = reconcile;
     const existing =
       located.type === 'Absent'
         ? undefined
-        : { id: located.id, differences: entryDiff(entries.get(located.id)!, desired) };
-    return dryRun(this.entryType, resource, existing, client.rest.redact);
+        : { id: located.id, differences: entryDiff(entryType, entries.get(located.id)!, desired) };
+    return dryRun(entryType, resource, existing, client.rest.redact);
   }
 
   protected override acquire(_work: EntryWork, reconcile: EntryReconcile): Outcome | undefined {
-    const { resource, volume, located, desired } = reconcile;
+    const { entryType, resource, volume, located, desired } = reconcile;
     if (located.type === 'Owned' || located.type === 'Absent') return undefined;
-    const { entryType } = this;
     const { type, idField } = entryType;
     const adopted = located.type === 'Unmanaged';
     return inProgress(entryType, resource, 0, {
@@ -148,7 +164,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 
   override async remove(resource: EntryResource, client: HubClient): Promise<readonly EventSpec[]> {
-    const { entryType } = this;
+    const entryType = typeOf(resource);
     const { type } = entryType;
     if (!shouldDelete(resource)) return [];
     const registry = client.registries[type];
@@ -160,19 +176,21 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       return object === undefined || (await isComplete(client))
         ? this.unclear(resource, entries)
         : [cleanupSkipped(object, 'the hub is starting or in recovery mode and does not show it')];
+    const events = await removedInUse(entryType, located.id, client);
     await registry.remove(located.id);
     this.contexts.of(client, resource).watch.requeueAfterOwnChange(type);
-    return [];
+    return events;
   }
 
   override objectOf(resource: EntryResource): string | undefined {
-    const id = recordedId(this.entryType, resource);
-    return id === undefined || !shouldDelete(resource) ? undefined : `${this.entryType.type} ${id}`;
+    const entryType = typeOf(resource);
+    const id = recordedId(entryType, resource);
+    return id === undefined || !shouldDelete(resource) ? undefined : `${entryType.type} ${id}`;
   }
 
   /** Names the entry that an operator may have created before it was killed, or a person. @param taken id of the entry that is adopted */
   private unclear(resource: EntryResource, entries: RegistryEntries, taken?: string): readonly EventSpec[] {
-    const { entryType } = this;
+    const entryType = typeOf(resource);
     const found = announcedEntry(entryType, resource, entries, this.others(resource));
     if (!found || found.id === taken) return [];
     const why = 'the operator was interrupted when it was about to create it, or a person made it';
@@ -180,9 +198,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 
   private async create(reconcile: EntryReconcile): Promise<Outcome> {
-    const { resource, client, desired, hub } = reconcile;
-    const { entryType } = this;
-    const { type } = entryType;
+    const { entryType, resource, client, desired, hub } = reconcile;
+    const { type, identity } = entryType;
     const wasThere = recordedId(entryType, resource) !== undefined;
     if (wasThere && !(await isComplete(client))) {
       const message = `The hub is starting or in recovery mode: it may not show all of its ${type}s.`;
@@ -195,7 +212,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (left) return left;
     if (!isAnnounced(reconcile)) {
       const status = {
-        pendingName: registryName(resource.spec.name),
+        pendingName: identity.of(resource),
         appliedFields: recordedFields(reconcile),
         ...volumeStatus(reconcile.volume),
       };
@@ -205,20 +222,32 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       });
     }
     return this.send(reconcile, async () => {
-      const record = await client.registries[type].create(desired.fields);
-      reconcile.cached.created = idIn(entryType, record);
+      const record = await this.sendNew(reconcile);
       if (wasThere) hub.watch.requeueAfterOwnChange(type);
       const events = drifted ? [this.drift.reportCorrected(`${change} It is created again.`)] : [];
       return { ...(await this.written(reconcile, record, { adopted: null })), events };
     });
   }
 
+  /** The hub makes the id of the name: an entry that is to have another id gets its name afterwards. */
+  private async sendNew({ entryType, resource, client, desired, cached }: EntryReconcile) {
+    const registry = client.registries[entryType.type];
+    const name = entryType.identity.newName(resource);
+    const created = await registry.create({ ...desired.fields, name });
+    const id = idIn(entryType, created);
+    cached.created = id;
+    if (name === desired.fields.name) return created;
+    return registry.update(
+      id,
+      changesOf(entryType, created, desired, entryDiff(entryType, created, desired)),
+    );
+  }
+
   private async ensureAsDesired(reconcile: EntryReconcile, id: string): Promise<Outcome> {
-    const { resource, client, desired, entries, cached, hub } = reconcile;
-    const { entryType } = this;
+    const { entryType, resource, client, desired, entries, cached, hub } = reconcile;
     const { type } = entryType;
     const record = entries.get(id)!;
-    const differences = entryDiff(record, desired);
+    const differences = entryDiff(entryType, record, desired);
     if (differences.length === 0) {
       this.drift.clear(cached);
       return this.asDesired(reconcile, record);
@@ -241,8 +270,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
         hub.watch.requeueAfterOwnChange(type);
         return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
       }
-      const changes = Object.fromEntries(differences.map((each) => [each.field, each.desired]));
-      const updated = await client.registries[type].update(id, changes as RegistryFields);
+      const changes = changesOf(entryType, record, desired, differences);
+      const updated = await client.registries[type].update(id, changes);
       if ('name' in changes) hub.watch.requeueAfterOwnChange(type);
       const outcome = await this.written(reconcile, updated);
       this.drift.count(cached, correction.key);
@@ -254,8 +283,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   /** Runs a write, unless the last one was a moment ago. */
   private async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
-    const { resource, desired, cached } = reconcile;
-    const { entryType, pacing } = this;
+    const { entryType, resource, desired, cached } = reconcile;
+    const { pacing } = this;
     const after = pacing.pause(cached, desired.hash);
     if (after > 0) {
       const error = pacing.rejectionOf(cached, desired.hash);
@@ -280,24 +309,26 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     record: RegistryRecord,
     status: Readonly<Record<string, unknown>> = {},
   ): Promise<Outcome> {
-    const { client, desired } = reconcile;
+    const { entryType, client, desired } = reconcile;
     const fields = { ...status, lastAppliedTime: timestamp(this.services.clock.now()) };
-    const left = entryDiff(record, desired);
+    const left = entryDiff(entryType, record, desired);
     if (left.length === 0) return this.asDesired(reconcile, record, fields);
-    return partlyWritten(this.entryType, record, formatDiff(left, client.rest.redact), fields);
+    return partlyWritten(entryType, record, formatDiff(left, client.rest.redact), fields);
   }
 
   private async asDesired(
-    { client, desired, cached, volume }: EntryReconcile,
+    { entryType, resource, client, desired, cached, volume }: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome> {
     cached.seen = record;
-    const { entryType } = this;
     const { component } = entryType;
     const entity = component && (await client.entityRegistry.find(component, idIn(entryType, record)));
     const entityId = component && { entityId: entity?.entity_id ?? null };
-    return readyOutcome(entryType, desired, record, { ...status, ...entityId, ...volumeStatus(volume) });
+    const all = { ...status, ...entityId, ...volumeStatus(volume) };
+    const outcome = readyOutcome(entryType, desired, record, all);
+    const problem = component && (await entityProblem(entryType, resource, entity, client));
+    return problem ? { ...problem, status: outcome.status ?? {} } : outcome;
   }
 
   override forget(resource: EntryResource, client: HubClient): void {
@@ -305,6 +336,11 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 
   private others(resource: EntryResource): readonly EntryResource[] {
-    return othersOf(this.services, this.entryType.definition, resource);
+    const others = othersOf<EntryResource>(this.services, this.definition, resource);
+    const { typeFields } = typeOf(resource);
+    return typeFields ? others.filter(({ spec }) => isOfType({ typeFields }, spec)) : others;
   }
 }
+
+/** Each resource of these kinds has a type. */
+const typeOf = (resource: EntryResource): EntryType => entryTypeOf(resource)!;

@@ -90,6 +90,7 @@ beforeEach(() => {
         return { state: 'on' };
       },
     },
+    entityRegistry: { onChange: () => undefined },
     configEntries: { all: async () => new Map([['e1', { supports_unload: supportsUnload }]]) },
     registries: Object.fromEntries(
       ['floor', 'label', 'area', 'zone'].map((type) => [

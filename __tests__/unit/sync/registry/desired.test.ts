@@ -53,12 +53,12 @@ describe('entryDiff', () => {
   );
 
   test('lists are compared without order, and cleared fields with null', () => {
-    expect(entryDiff({ name: 'f', aliases: ['b', 'a'], icon: null, level: 7 }, desired)).toEqual([]);
-    expect(entryDiff({ name: 'f', aliases: ['a', 'b'] }, desired)).toEqual([]);
+    expect(entryDiff(floors, { name: 'f', aliases: ['b', 'a'], icon: null, level: 7 }, desired)).toEqual([]);
+    expect(entryDiff(floors, { name: 'f', aliases: ['a', 'b'] }, desired)).toEqual([]);
   });
 
   test('each field that differs is named with both values', () => {
-    expect(entryDiff({ name: 'g', aliases: ['a'], icon: 'mdi:x' }, desired)).toEqual([
+    expect(entryDiff(floors, { name: 'g', aliases: ['a'], icon: 'mdi:x' }, desired)).toEqual([
       { field: 'name', actual: 'g', desired: 'f' },
       { field: 'aliases', actual: ['a'], desired: ['a', 'b'] },
       { field: 'icon', actual: 'mdi:x', desired: null },

@@ -1,10 +1,9 @@
 import type { RegistryRecord } from '../../../../operator/client/connection/api-types';
-import type { RegistryType } from '../../../../operator/client/connection/registry-types';
 import type { EntryResource } from '../../../../operator/sync/registry/entry-types';
 
 /** Returns a resource of the hub `villa`. */
 export function anEntry(
-  kind: `Hub${Capitalize<RegistryType>}`,
+  kind: 'HubFloor' | 'HubLabel' | 'HubArea' | 'HubZone' | 'HubHelper',
   name: string,
   fields: {
     spec?: Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { floors } from '../../../../operator/sync/registry/entry-types';
+import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import { announcedEntry, locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
 
@@ -27,6 +28,49 @@ describe('locate', () => {
     ['its name', { spec: { name: 'b ' } }, 'Unmanaged', 'b'],
   ])('an entry is found by %s', (_what, fields, type, id) => {
     expect(find(fields)).toEqual({ type, id });
+  });
+
+  describe('by a chosen id', () => {
+    const buttons = helperTypes.find(({ type }) => type === 'input_button')!;
+    const hub = entriesNamed({ a: 'Lamp', b: 'Lamp', c: 'Bell' });
+    const button = (name: string, fields: Parameters<typeof anEntry>[2]) =>
+      anEntry('HubHelper', name, fields);
+    const found = (
+      name: string,
+      fields: Parameters<typeof anEntry>[2],
+      others: Parameters<typeof locate>[3] = [],
+    ) => locate(buttons, button(name, fields), hub, others);
+
+    test.each([
+      ['metadata.name', 'a', {}, { type: 'Unmanaged', id: 'a' }],
+      ['spec.id', 'x', { spec: { id: 'b' } }, { type: 'Unmanaged', id: 'b' }],
+      ['its recorded id', 'x', { status: { id: 'c' } }, { type: 'Owned', id: 'c' }],
+      ['its name alone', 'x', { spec: { name: 'bell' } }, { type: 'Unmanaged', id: 'c' }],
+      ['nothing', 'x', { spec: { name: 'Other' } }, { type: 'Absent' }],
+      ['a name that several have', 'x', { spec: { name: 'Lamp' } }, { type: 'Ambiguous', ids: ['a', 'b'] }],
+      [
+        'a name, after its entry has gone',
+        'x',
+        { spec: { name: 'Bell' }, status: { id: 'y' } },
+        { type: 'Absent' },
+      ],
+    ])('an entry is found by %s', (_what, name, fields, expected) => {
+      expect(found(name, fields)).toEqual(expected);
+    });
+
+    test('an entry that another resource has or is to have is not taken for its name', () => {
+      const one = button('a', { spec: { name: 'Lamp' } });
+      const other = button('z', { spec: { name: 'Lamp' }, status: { id: 'b' } });
+      expect(found('x', { spec: { name: 'Lamp' } }, [one])).toEqual({ type: 'Unmanaged', id: 'b' });
+      expect(found('x', { spec: { name: 'Lamp' } }, [one, other])).toEqual({ type: 'Absent' });
+      expect(found('b', {}, [other])).toEqual({ type: 'OfOther', id: 'b', owner: other });
+    });
+
+    test('equal names are no conflict', () => {
+      const mine = button('a', { spec: { name: 'Bell' }, status: { id: 'a' } });
+      const other = button('c', { spec: { name: 'Bell' }, status: { id: 'c' } });
+      expect(nameConflict(buttons, mine, 'a', hub, [other])).toEqual({ type: 'None' });
+    });
   });
 
   test('the entry that this process has created is recognized by its id, with any name', () => {

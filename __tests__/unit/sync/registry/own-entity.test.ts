@@ -87,6 +87,7 @@ beforeEach(() => {
       label: registry('label', () => ['energy', 'managed']),
     },
     settings: { entity: entities, device: entities },
+    entityRegistry: { onChange: () => () => undefined },
   } as unknown as HubClient;
   resource = {
     apiVersion: GROUP_VERSION,

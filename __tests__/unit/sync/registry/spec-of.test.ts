@@ -8,6 +8,8 @@ import {
   zones,
 } from '../../../../operator/sync/registry/entry-types';
 import { desiredEntry, entryDiff, entrySpecOf } from '../../../../operator/sync/registry/desired';
+import { helper } from '../../../../operator/kinds';
+import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import fc from '../../../fast-check';
 import { resource } from '../../resource';
 
@@ -46,6 +48,77 @@ const records: readonly (readonly [EntryType, fc.Arbitrary<RegistryRecord>])[] =
   ],
 ];
 
+const time = fc
+  .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
+  .map(([hour, minute]) => `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}:00`);
+const day = fc
+  .uniqueArray(time, { minLength: 0, maxLength: 4 })
+  .map((times) => times.sort())
+  .map((times) => times.slice(1).map((to, index) => ({ from: times[index]!, to })));
+
+/** The fields of each sort, as the hub lists them. */
+const helperRecords: Readonly<Partial<Record<EntryType['type'], fc.Arbitrary<object>>>> = {
+  input_boolean: fc.record({ initial: fc.boolean() }, { requiredKeys: [] }),
+  input_button: fc.constant({}),
+  input_number: fc.record(
+    {
+      min: fc.constantFrom(-1, 0, 0.5),
+      max: fc.constantFrom(1, 2.5),
+      step: fc.constantFrom(1, 0.1),
+      mode: fc.constantFrom('slider', 'box'),
+      unit_of_measurement: fc.constant('°C'),
+      device_class: fc.constant('temperature'),
+      initial: fc.integer(),
+    },
+    { requiredKeys: ['min', 'max', 'step', 'mode'] },
+  ),
+  input_text: fc.record(
+    {
+      min: fc.integer({ min: 0, max: 5 }),
+      max: fc.integer({ min: 5, max: 255 }),
+      mode: fc.constantFrom('text', 'password'),
+      pattern: fc.constant('[a-z]'),
+      initial: fc.constantFrom('', 'abcde'),
+    },
+    { requiredKeys: ['min', 'max', 'mode'] },
+  ),
+  input_select: fc.record(
+    { options: fc.constantFrom(['b', 'a'], ['']), initial: fc.constantFrom('', 'a') },
+    { requiredKeys: ['options'] },
+  ),
+  input_datetime: fc.record(
+    { has_date: fc.boolean(), has_time: fc.boolean(), initial: fc.constantFrom('18:00', '2026-01-01') },
+    { requiredKeys: ['has_date', 'has_time'] },
+  ),
+  counter: fc.record({
+    initial: fc.integer(),
+    step: fc.integer(),
+    minimum: fc.option(fc.integer()),
+    maximum: fc.option(fc.integer()),
+    restore: fc.boolean(),
+  }),
+  timer: fc.record({ duration: fc.constantFrom('0:05:00', '100:00:00'), restore: fc.boolean() }),
+  schedule: fc.record({ monday: day, sunday: day, tuesday: fc.constant([]) }),
+};
+
+test.each(helperTypes.map((entryType) => [entryType.type, entryType] as const))(
+  'the spec of a helper of %s desires it as it is, and is valid',
+  (type, entryType) => {
+    const { properties } = helper.spec;
+    fc.assert(
+      fc.property(fc.option(fc.constant('mdi:sofa')), helperRecords[type]!, (icon, fields) => {
+        const record = { name: 'A', id: 'x', [`${type}_id`]: 'x', ...(icon && { icon }), ...fields };
+        const spec = entrySpecOf(entryType, record, () => undefined);
+        const described = resource('a', { hubRef: { name: 'villa' }, ...spec }) as EntryResource;
+        const desired = desiredEntry(entryType, described, {});
+        expect(entryDiff(entryType, record, desired)).toEqual([]);
+        expect(spec).toMatchObject({ id: 'x', name: 'A' });
+        expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(spec)));
+      }),
+    );
+  },
+);
+
 describe('the spec of an entry of a registry', () => {
   test.each(records.map(([entryType, record]) => [entryType.type, entryType, record] as const))(
     'of a %s describes the entry unchanged',
@@ -61,7 +134,7 @@ describe('the spec of an entry of a registry', () => {
             ...(names !== undefined && { labels: idsOf(names) }),
           };
           const described = resource('a', { hubRef: { name: 'villa' }, ...spec }) as EntryResource;
-          expect(entryDiff(entry, desiredEntry(entryType, described, references))).toEqual([]);
+          expect(entryDiff(entryType, entry, desiredEntry(entryType, described, references))).toEqual([]);
         }),
       );
     },

@@ -1,11 +1,12 @@
 import type { RegistryFields, RegistryRecord } from '../../../../operator/client/connection/api-types';
 import { type RegistryType, registryTypes } from '../../../../operator/client/connection/registry-types';
-import { HubRejected, HubUnreachable } from '../../../../operator/client/connection/errors';
+import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
 import { removeObject } from '../../../../operator/sync/objects/removal';
-import { type EntryResource, entryTypes } from '../../../../operator/sync/registry/entry-types';
+import { entryKinds, type EntryResource, entryTypes } from '../../../../operator/sync/registry/entry-types';
+import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import { EntryContexts } from '../../../../operator/sync/registry/entry-contexts';
 import { RegistrySync } from '../../../../operator/sync/registry/sync';
 import type { Services } from '../../../../operator/sync/services';
@@ -23,6 +24,15 @@ let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
 /** Zones of the configuration file. */
 let yamlZones: readonly YamlZone[];
+/** By `<kind> <id>`; absent: one with the id of the entry. */
+let entities: Record<string, { entity_id: string; disabled_by?: string } | undefined>;
+/** Ids of other entities. */
+let entityIds: Set<string>;
+/** Attributes by entity id; null: no state. */
+let states: Record<string, Record<string, unknown> | null>;
+/** Components that the hub has not set up. */
+let notLoaded: Set<string>;
+let related: Record<string, readonly string[]>;
 let drifts: string[];
 /** Volume of the hub. */
 let volume: string | undefined;
@@ -34,7 +44,8 @@ let given: Services;
 function registry(type: RegistryType) {
   const write = async (action: string, id: string, fields: RegistryFields) => {
     writes.push(`${action} ${type} ${id} ${JSON.stringify(fields)}`);
-    const record = { name: id, ...entries[type].get(id), ...accept(fields), [`${type}_id`]: id };
+    const isWhole = helperTypes.some((each) => each.type === type);
+    const record = { name: id, ...(!isWhole && entries[type].get(id)), ...accept(fields), [`${type}_id`]: id };
     entries[type].set(id, record);
     return record;
   };
@@ -42,7 +53,8 @@ function registry(type: RegistryType) {
     onChange: () => () => undefined,
     invalidate: () => writes.push(`read ${type}`),
     entries: async () => entries[type],
-    create: (fields: { name: string }) => write('create', fields.name.toLowerCase(), fields),
+    create: (fields: { name: string }) =>
+      write('create', fields.name.toLowerCase().replaceAll(' ', '_'), fields),
     update: (id: string, fields: RegistryFields) => write('update', id, fields),
     remove: async (id: string) => void (writes.push(`remove ${type} ${id}`), entries[type].delete(id)),
   };
@@ -56,13 +68,32 @@ beforeEach(() => {
   accept = (fields) => fields;
   hubState = { state: 'RUNNING', recovery_mode: false };
   yamlZones = [];
+  entities = {};
+  entityIds = new Set();
+  states = {};
+  notLoaded = new Set();
+  related = {};
   drifts = [];
   volume = undefined;
   client = {
-    components: { isLoaded: async () => true },
-    connection: { command: async () => hubState },
-    rest: { redact: (text: string) => text, post: async () => JSON.stringify(yamlZones) },
-    entityRegistry: { find: async (kind: string, id: string) => ({ entity_id: `${kind}.${id}` }) },
+    components: { isLoaded: async (component: string) => !notLoaded.has(component) },
+    connection: {
+      command: async (type: string) => (type === 'search/related' ? related : hubState),
+    },
+    rest: {
+      redact: (text: string) => text,
+      post: async () => JSON.stringify(yamlZones),
+      get: async (path: string) => {
+        const state = states[path.replace('/api/states/', '')];
+        if (state === null) throw new NotFound('404', 'no');
+        return { state: 'on', attributes: state ?? {} };
+      },
+    },
+    entityRegistry: {
+      onChange: () => undefined,
+      find: async (kind: string, id: string) => entities[`${kind} ${id}`] ?? { entity_id: `${kind}.${id}` },
+      get: async (entityId: string) => (entityIds.has(entityId) ? { entity_id: entityId } : undefined),
+    },
     registries: Object.fromEntries(registryTypes.map((type) => [type, registry(type)])),
   } as unknown as HubClient;
   given = services({
@@ -75,7 +106,7 @@ beforeEach(() => {
   });
   const contexts = new EntryContexts(given, entryTypes);
   modules = Object.fromEntries(
-    entryTypes.map((type) => [type.definition.kind, new RegistrySync(type, given, contexts)]),
+    entryKinds.map((definition) => [definition.kind, new RegistrySync(definition, given, contexts)]),
   );
 });
 
@@ -232,6 +263,184 @@ describe('RegistrySync', () => {
     expect(await reconcile('attic')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
     expect(writes).toHaveLength(4);
     expect(drifts).toEqual([...Array<string>(3).fill('HubFloor corrected'), 'HubFloor reported']);
+  });
+
+  describe('of a helper', () => {
+    const text = (name: string, fields: object = {}) =>
+      anEntry('HubHelper', name, { spec: { type: 'text', ...fields } });
+    const settings = { max: 20, pattern: '[a-z]+' };
+    const edit = (name: string, fields: object) => {
+      const index = resources.findIndex(({ metadata }) => metadata.name === name);
+      resources[index] = { ...resources[index]!, spec: text(name, fields).spec };
+    };
+
+    test('one whose id is that of its name is created by one write with all its fields', async () => {
+      resources = [text('front-door', { name: 'Front Door', text: settings })];
+      expect(await reconcile('front-door')).toMatchObject({ type: 'Waiting', after: 0 });
+      expect(status('front-door')).toMatchObject({ pendingName: 'front_door' });
+      expect(await settle('front-door')).toMatchObject({ type: 'Ready', reason: 'HelperRegistered' });
+      expect(writes).toEqual([
+        'create input_text front_door {"name":"Front Door","min":0,"max":20,"pattern":"[a-z]+","mode":"text"}',
+      ]);
+      expect(status('front-door')).toMatchObject({ id: 'front_door', entityId: 'input_text.front_door' });
+      expect(status('front-door')).not.toHaveProperty('appliedFields');
+    });
+
+    test('one with another name is created under its id and gets the name at once', async () => {
+      resources = [text('code', { name: 'Haustür' })];
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual([
+        'create input_text code {"name":"code","min":0,"max":100,"mode":"text"}',
+        'update input_text code {"name":"Haustür","min":0,"max":100,"mode":"text"}',
+      ]);
+    });
+
+    test('a name that is refused after the creation does not create it twice', async () => {
+      resources = [text('code', { name: 'Haustür' })];
+      await reconcile('code');
+      accept = (fields) => {
+        if (fields['name'] === 'Haustür') throw new HubRejected('invalid_format', 'no');
+        return fields;
+      };
+      expect(await reconcile('code')).toMatchObject({ reason: 'RejectedByHub' });
+      accept = (fields) => fields;
+      await clock.advance(2_000);
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(writes.map((write) => write.split(' ')[0])).toEqual(['create', 'update', 'update']);
+    });
+
+    test('an update has all fields, those that the operator does not know as well, and none that was removed', async () => {
+      resources = [text('code', { text: settings })];
+      entries.input_text.set('code', {
+        name: 'code',
+        id: 'code',
+        input_text_id: 'code',
+        min: 0,
+        max: 20,
+        mode: 'text',
+        pattern: 'old',
+        icon: 'mdi:x',
+        future: { a: 1 },
+      });
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual([
+        'update input_text code {"name":"code","min":0,"max":20,"mode":"text","pattern":"[a-z]+","future":{"a":1}}',
+      ]);
+      expect(status('code')).toMatchObject({ adopted: true });
+    });
+
+    test('an entry that a hub of an earlier version stored without its defaults is equal', async () => {
+      resources = [text('code')];
+      entries.input_text.set('code', { name: 'code' });
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual([]);
+    });
+
+    test('an initial value of a number, which the hub forgets, is neither compared nor sent', async () => {
+      const spec = { type: 'number', number: { min: 0, max: 10 } };
+      resources = [anEntry('HubHelper', 'level', { spec })];
+      const record = { name: 'level', min: 0, max: 10, step: 1, mode: 'slider', initial: 99 };
+      entries.input_number.set('level', record);
+      await settle('level');
+      expect(writes).toEqual([]);
+      resources[0] = { ...resources[0]!, spec: { ...resources[0]!.spec, number: { min: 0, max: 5 } } };
+      await settle('level');
+      expect(writes).toEqual([
+        'update input_number level {"name":"level","min":0,"max":5,"step":1,"mode":"slider"}',
+      ]);
+    });
+
+    test('two of one name and different sorts do not concern each other', async () => {
+      resources = [text('bell'), anEntry('HubHelper', 'Bell', { spec: { type: 'button', id: 'bell' } })];
+      await settle('bell');
+      await settle('Bell');
+      expect(writes).toHaveLength(2);
+    });
+
+    test('an invalid spec sends nothing', async () => {
+      resources = [text('code', { text: { pattern: '(' } })];
+      expect(await reconcile('code')).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });
+      expect(writes).toEqual([]);
+    });
+
+    test('a component that the hub has not set up is named while the hub runs', async () => {
+      notLoaded.add('input_text');
+      resources = [text('code')];
+      expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'ComponentNotLoaded' });
+      hubState = { state: 'STARTING', recovery_mode: false };
+      expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
+    });
+
+    test('a helper of the YAML with the id is waited for, and one that has gone is not', async () => {
+      states['input_text.code'] = { editable: false };
+      resources = [text('code')];
+      expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
+      expect(writes).toEqual([]);
+      states['input_text.code'] = { editable: false, restored: true };
+      await reconcile('code');
+      expect(writes).toEqual([]); // announced
+      states = {};
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+    });
+
+    test.each([
+      [
+        'is disabled',
+        () => (entities['input_text code'] = { entity_id: 'input_text.code', disabled_by: 'user' }),
+        'EntityDisabled',
+      ],
+      ['has no state', () => (states['input_text.code'] = null), 'EntityNotLoaded'],
+      ['is restored', () => (states['input_text.code'] = { restored: true }), 'EntityNotLoaded'],
+      [
+        'has another id, since that one is taken',
+        () => {
+          entities['input_text code'] = { entity_id: 'input_text.code_2' };
+          entityIds.add('input_text.code');
+        },
+        'EntityIdTaken',
+      ],
+    ])('one whose entity %s is not Ready, and status has its id', async (_, given, reason) => {
+      resources = [text('code')];
+      await reconcile('code');
+      given();
+      expect(await reconcile('code')).toMatchObject({ reason });
+      expect(status('code')).toMatchObject({ id: 'code', entityId: expect.any(String) });
+    });
+
+    test('one whose entity a person renamed is Ready', async () => {
+      resources = [text('code')];
+      entities['input_text code'] = { entity_id: 'input_text.door' };
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(status('code')).toMatchObject({ entityId: 'input_text.door' });
+    });
+
+    test('the removal of one in use names its users', async () => {
+      resources = [text('code')];
+      await settle('code');
+      related = { automation: ['automation.b', 'automation.a'], area: ['kitchen'] };
+      expect(
+        await removeObject(given, modules['HubHelper']!, resources[0]!, client, context()),
+      ).toMatchObject([
+        { reason: 'RemovedInUse', message: expect.stringContaining('automation.a, automation.b.') },
+      ]);
+      expect(writes.at(-1)).toBe('remove input_text code');
+    });
+
+    test('of several of its name none is adopted, and a removed one is created again', async () => {
+      for (const id of ['a', 'b']) entries.input_text.set(id, { name: 'Lamp', input_text_id: id });
+      resources = [text('code', { name: 'Lamp' })];
+      expect(await reconcile('code')).toMatchObject({ type: 'Stalled', reason: 'NameConflict' });
+      entries.input_text.delete('b');
+      await settle('code');
+      expect(status('code')).toMatchObject({ id: 'a', adopted: true });
+      entries.input_text.clear();
+      entries.input_text.set('z', { name: 'Lamp' });
+      await clock.advance(2_000);
+      edit('code', { name: 'Lamp' });
+      await settle('code');
+      expect(status('code')).toMatchObject({ id: 'code' });
+      expect([...entries.input_text.keys()]).toEqual(['z', 'code']);
+    });
   });
 
   describe('of a zone', () => {

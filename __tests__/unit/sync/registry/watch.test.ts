@@ -2,6 +2,7 @@ import type { RegistryRecord } from '../../../../operator/client/connection/api-
 import type { ConfigRegistryType } from '../../../../operator/client/connection/registry-types';
 import { HubFailed, HubTooLarge } from '../../../../operator/client/connection/errors';
 import { areas, floors, labels } from '../../../../operator/sync/registry/entry-types';
+import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import {
   RegistryWatch,
   type RegistryWatchOptions,
@@ -17,8 +18,11 @@ let reads: number;
 let failure: Error | undefined;
 let entries: Map<string, RegistryRecord>;
 let reconciled: string[];
-let resources: Record<ConfigRegistryType, Omit<WatchedEntry, 'requeue'>[]>;
-const changed = {} as Record<ConfigRegistryType, () => void>;
+let resources: Record<ConfigRegistryType | 'counter', Omit<WatchedEntry, 'requeue'>[]>;
+const changed = {} as Record<ConfigRegistryType | 'counter', () => void>;
+let changedEntity: (kind: string, id: string) => void;
+/** The components that the hub has set up. */
+let components: Set<string>;
 
 const record = (id: string): RegistryRecord => ({ name: id, level: 1 });
 const watched = (id: string, isReady = true) => ({ id, seen: record(id), isReady });
@@ -30,8 +34,14 @@ beforeEach(() => {
   failure = undefined;
   reconciled = [];
   entries = new Map(['a', 'b'].map((id) => [id, record(id)]));
-  resources = { floor: [watched('a'), watched('b')], label: [], area: [watched('r'), watched('w', false)] };
-  const registry = (type: ConfigRegistryType) => ({
+  resources = {
+    floor: [watched('a'), watched('b')],
+    label: [],
+    area: [watched('r'), watched('w', false)],
+    counter: [watched('a'), watched('w', false), watched('z')],
+  };
+  components = new Set(['counter']);
+  const registry = (type: ConfigRegistryType | 'counter') => ({
     onChange: (listener: () => void) => (changed[type] = listener),
     entries: async () => {
       reads += 1;
@@ -39,14 +49,20 @@ beforeEach(() => {
       return entries;
     },
   });
-  const registries = { floor: registry('floor'), label: registry('label'), area: registry('area') };
+  const all = (['floor', 'label', 'area', 'counter'] as const).map((type) => [type, registry(type)]);
+  const client = {
+    registries: Object.fromEntries(all),
+    components: { isLoaded: async (component: string) => components.has(component) },
+    entityRegistry: { onChange: (listener: typeof changedEntity) => (changedEntity = listener) },
+  };
+  const counters = helperTypes.find(({ type }) => type === 'counter')!;
   watch = new RegistryWatch({
-    client: { registries } as unknown as RegistryWatchOptions['client'],
+    client: client as unknown as RegistryWatchOptions['client'],
     clock,
     log,
-    entryTypes: [floors, labels, areas],
+    entryTypes: [floors, labels, areas, counters],
     resources: (type) =>
-      resources[type as ConfigRegistryType].map((each) => ({
+      resources[type as keyof typeof resources].map((each) => ({
         ...each,
         requeue: (priority = 'change') => reconciled.push(`${type} ${each.id} ${priority}`),
       })),
@@ -69,6 +85,22 @@ describe('RegistryWatch', () => {
     await clock.advance(300);
     expect(reads).toBe(0);
     expect(reconciled).toEqual(['area r resync', 'area w change']);
+  });
+
+  test('a changed entity concerns the resource of its entry, and those that may wait for its id', () => {
+    changedEntity('counter', 'a');
+    expect(reconciled).toEqual(['counter a change', 'counter w change']);
+    reconciled = [];
+    changedEntity('automation', 'a');
+    expect(reconciled).toEqual([]);
+  });
+
+  test('a collection that the hub has not set up is not read, since the hub does not know its commands', async () => {
+    components.clear();
+    changed.counter();
+    await clock.advance(300);
+    expect(reads).toBe(0);
+    expect(reconciled).toEqual(['counter a change', 'counter w change', 'counter z change']);
   });
 
   test('a resource whose entry was removed, and one that is not Ready, are reconciled', async () => {

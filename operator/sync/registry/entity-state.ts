@@ -1,0 +1,67 @@
+import type { RegistryEntity } from '../../client/connection/api-types';
+import { getEntityState } from '../../client/config-entities/states';
+import { isUnknownCommand } from '../../client/connection/errors';
+import type { HubClient } from '../../client/hub-client';
+import { fewNames } from '../../base/few-names';
+import { undefinedIf } from '../../base/undefined-if';
+import { DEPENDENCY_REQUEUE } from '../../base/limits';
+import type { EventSpec } from '../../runtime/event-spec';
+import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import type { EntryResource, EntryType } from './entry-type';
+
+/** Why the entity of an entry is not what its resource describes; undefined: it is. The hub answers a write with success all the same. */
+export async function entityProblem(
+  { type, component, identity }: EntryType,
+  resource: EntryResource,
+  entity: RegistryEntity | undefined,
+  { rest, entityRegistry }: HubClient,
+): Promise<Outcome | undefined> {
+  if (!entity)
+    return waiting(
+      'EntityNotLoaded',
+      `The hub has the ${type}, and no entity of it: it makes one at its next start. Restart the hub.`,
+      DEPENDENCY_REQUEUE,
+    );
+  const { entity_id: entityId, disabled_by: disabledBy } = entity;
+  if (disabledBy !== null && disabledBy !== undefined)
+    return stalled(
+      'EntityDisabled',
+      `The hub has the ${type}, and its entity ${entityId} is disabled: enable it in the settings of the entity, and restart the hub.`,
+    );
+  const state = await getEntityState(rest, entityId);
+  if (!state || state.attributes['restored'] === true)
+    return waiting(
+      'EntityNotLoaded',
+      `The hub has the ${type}, and its entity ${entityId} has no state: the hub loads it at its next start. Restart the hub, and read its log if that does not help.`,
+      DEPENDENCY_REQUEUE,
+    );
+  const desired = `${component}.${identity.of(resource)}`;
+  const isOtherId = !identity.isName && !resource.status?.['adopted'] && entityId !== desired;
+  if (!isOtherId || !(await entityRegistry.get(desired))) return undefined;
+  return stalled(
+    'EntityIdTaken',
+    `The entity of the ${type} is ${entityId}, since another entity has the id ${desired}: rename that one in the hub, and then this one to ${desired} or to any other id.`,
+  );
+}
+
+/** The objects that a hub finds an entity in. */
+const USERS = ['automation', 'script', 'scene', 'group', 'person'] as const;
+const MOST_USERS = 10;
+
+/** The event of an entry that is removed although others use its entity; none: none does, or the hub does not tell. */
+export async function removedInUse(
+  { type, component }: EntryType,
+  id: string,
+  { entityRegistry, connection }: HubClient,
+): Promise<readonly EventSpec[]> {
+  const entity = component && (await entityRegistry.find(component, id));
+  if (!entity) return [];
+  const related = await undefinedIf(
+    isUnknownCommand,
+    connection.command('search/related', { item_type: 'entity', item_id: entity.entity_id }),
+  );
+  const users = USERS.flatMap((each) => related?.[each] ?? []);
+  if (users.length === 0) return [];
+  const message = `The ${type} ${entity.entity_id} is removed from the hub, and still used by ${fewNames(users.toSorted(), MOST_USERS)}.`;
+  return [{ type: 'Warning', reason: 'RemovedInUse', message }];
+}

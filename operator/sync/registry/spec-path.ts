@@ -1,0 +1,16 @@
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The value at a path, such as `number.min`; undefined: there is none. */
+export function valueAt(spec: Fields, path: string): unknown {
+  return path.split('.').reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], spec);
+}
+
+/** The spec with these values at their paths, of one or two names. */
+export function specWith(values: readonly (readonly [path: string, value: unknown])[]): Fields {
+  const spec: Record<string, unknown> = {};
+  for (const [path, value] of values) {
+    const [name, inner] = path.split('.') as [string, string?];
+    spec[name] = inner === undefined ? value : { ...(spec[name] as object | undefined), [inner]: value };
+  }
+  return spec;
+}
