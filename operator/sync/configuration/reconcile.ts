@@ -286,7 +286,7 @@ export class ConfigurationReconciler {
     return outcomes.restarting(isBegun ? undefined : heldBy, sections);
   }
 
-  /** @param running hash of the configuration that the hub runs with, undefined if it is not back yet */
+  /** @param running hash of the configuration that the hub runs with, undefined if the hub is not back yet */
   private async reportFailed(work: Work, hub: Hub, running?: string): Promise<Outcome> {
     const { resource, content, observed } = work;
     const record = work.record!;

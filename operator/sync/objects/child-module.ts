@@ -179,7 +179,7 @@ class Removals {
 class LostHubs {
   /** Times of the first failure, by the uid of the resource. */
   private readonly lostSince = new Map<string, number>();
-  /** Times at which a child last requeued the Hub for this reason. */
+  /** Times at which such a resource last requeued each Hub. */
   private readonly wokenAt: PerHub<number>;
 
   constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>) {
