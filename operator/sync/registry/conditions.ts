@@ -79,7 +79,7 @@ export function rejected({ type }: EntryType, error: HubRejected): Outcome {
   return hubErrorOutcome(error, 'object', { message, after: DEPENDENCY_REQUEUE });
 }
 
-/** Another resource still has the entry of this name or id. */
+/** The outcome while the entry with this name or id still belongs to another resource. */
 export function heldBy(
   { type, identity }: EntryType,
   { kind, metadata }: EntryResource,
@@ -94,7 +94,7 @@ export function heldBy(
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);
 }
 
-/** Several entries that people made have the name of the resource. */
+/** The outcome if several entries of users have the resource's name. */
 export function ambiguous(
   { type, identity }: EntryType,
   resource: EntryResource,
@@ -108,7 +108,11 @@ export function ambiguous(
 
 const MOST_IDS = 5;
 
-/** The hub has not set up the component that has the entries. */
+/**
+ * The outcome while the hub has not set up the component of the entries.
+ *
+ * @param isOwn true if the component belongs to the kind, so that the hub's configuration may lack it
+ */
 export async function notLoaded(client: HubClient, component: string, isOwn: boolean): Promise<Waiting> {
   if (!isOwn || !(await isComplete(client)))
     return waiting(
@@ -122,7 +126,11 @@ export async function notLoaded(client: HubClient, component: string, isOwn: boo
   return waiting('ComponentNotLoaded', message, DEPENDENCY_REQUEUE);
 }
 
-/** The annotation `dry-run` (rules.md, "Suspend and dry-run"). Without an existing entry, one would be created. */
+/**
+ * The outcome with the annotation `dry-run` (rules.md, "Suspend and dry-run").
+ *
+ * @param existing the entry and its differences; undefined if it would be created
+ */
 export function dryRun(
   { type }: EntryType,
   { spec }: EntryResource,

@@ -12,11 +12,14 @@ import type { RegistryType } from '../../client/connection/registry-types';
 export interface DesiredEntry {
   /** The optional fields that the spec sets, by their names in the spec, sorted. */
   readonly declared: readonly string[];
-  /** The name and the declared fields, as the hub names them; of a whole entry all that have a value. */
+  /**
+   * The name and the declared fields, under the hub's names. For an entry that is written as a whole: all
+   * fields with a value.
+   */
   readonly fields: RegistryFields & { readonly name: string };
   /**
-   * Fields that the operator set and that the spec does not set any more, with the value that clears each. Of a whole entry those
-   * without a value, which are left out to clear them.
+   * Fields that the operator set and that the spec no longer sets, each with the value that clears it. For an
+   * entry that is written as a whole: the fields without a value, which are cleared by leaving them out.
    */
   readonly cleared: RegistryFields;
   /** Hash of `fields`. */
@@ -54,7 +57,10 @@ function appliedFields({ status }: EntryResource): readonly string[] {
   return (status?.['appliedFields'] as readonly string[] | undefined) ?? [];
 }
 
-/** Where an entry of the hub differs from the desired one. Fields that are not the operator's do not count. */
+/**
+ * The differences between an entry of the hub and the desired one. Fields that the operator does not manage
+ * are ignored.
+ */
 export function entryDiff(
   { fields }: Pick<EntryType, 'fields'>,
   record: RegistryRecord,
@@ -81,7 +87,10 @@ function isSame(field: EntryField | undefined, actual: unknown, desired: unknown
   return set.size === desired.length && desired.every((item) => set.has(item));
 }
 
-/** The fields to send with an update. What a whole entry has beside the fields of the operator is sent again, or the hub would drop it. */
+/**
+ * The fields to send with an update. If the entry is written as a whole, its fields that no spec has are
+ * included, since the hub would otherwise drop them.
+ */
 export function changesOf(
   { type, isWhole, ignored = [] }: EntryType,
   record: RegistryRecord,
@@ -95,7 +104,7 @@ export function changesOf(
   return { ...(Object.fromEntries(kept) as RegistryFields), ...fields };
 }
 
-/** Lists without duplicates and in one order, with items as the hub keeps them. */
+/** The value of a field as the hub stores it: lists have no duplicates and are sorted. */
 function normalOf({ isSet, form }: EntryField, value: unknown): RegistryValue {
   if (form) return form.toHub(value);
   if (!isSet || !Array.isArray(value)) return value as RegistryValue;
@@ -110,7 +119,7 @@ function normalOf({ isSet, form }: EntryField, value: unknown): RegistryValue {
 const SPACE = '[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]';
 const OUTER_SPACE = new RegExp(`^${SPACE}+|${SPACE}+$`, 'g');
 
-/** A resource and its desired entry, as status tells of them before and after a write. */
+/** A resource and its desired entry, to compare with status before and after a write. */
 interface Recording {
   readonly entryType: EntryType;
   readonly resource: EntryResource;
@@ -118,8 +127,8 @@ interface Recording {
 }
 
 /**
- * Status says that the entry is about to be created. A retry of a rejected entry is not announced again: that would be
- * two writes of status each time.
+ * Reports whether status says that the entry is about to be created. The retry of a rejected entry is not
+ * announced again, since that would cause two more writes of status each time.
  */
 export function isAnnounced(recording: Recording): boolean {
   const { entryType, resource } = recording;
@@ -129,12 +138,17 @@ export function isAnnounced(recording: Recording): boolean {
   return ready?.reason !== 'RejectedByHub' || ready.observedGeneration === metadata.generation;
 }
 
-/** Status has all fields that a write would set, so that they can be cleared even after a crash. */
+/**
+ * Reports whether status has all fields that a write sets, so that they can be cleared even after a crash.
+ */
 export function isRecorded({ resource, desired }: Omit<Recording, 'entryType'>): boolean {
   return desired.declared.every((field) => appliedFields(resource).includes(field));
 }
 
-/** `status.appliedFields` before a write: those that were set, and those that are about to be. */
+/**
+ * Value of `status.appliedFields` before a write: the fields that were set, and those that are about to be
+ * set.
+ */
 export function recordedFields({ resource, desired }: Omit<Recording, 'entryType'>): readonly string[] {
   return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
 }
@@ -142,7 +156,9 @@ export function recordedFields({ resource, desired }: Omit<Recording, 'entryType
 /** Returns the name of an entry by its registry and id, undefined if there is none. */
 type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
 
-/** The inverse of the desired entry: the spec that describes an entry, without `hubRef`. Empty fields are left out. */
+/**
+ * The inverse of {@link desiredEntry}: the spec for an entry, without `hubRef`. Empty fields are left out.
+ */
 export function entrySpecOf(
   { type, fields, typeFields, identity, isWhole }: EntryType,
   record: RegistryRecord,

@@ -9,7 +9,12 @@ import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { EntryResource, EntryType } from './entry-type';
 
-/** Why the entity of an entry is not what its resource describes; undefined: it is. The hub answers a write with success all the same. */
+/**
+ * The outcome for an entry whose entity is missing, disabled, without a state, or has another id than the
+ * resource describes. The hub reports success for a write in each of these cases.
+ *
+ * @returns undefined when the entity is as described
+ */
 export async function entityProblem(
   { type, component, identity }: EntryType,
   resource: EntryResource,
@@ -44,11 +49,14 @@ export async function entityProblem(
   );
 }
 
-/** The objects that a hub finds an entity in. */
+/** Types of objects that may use an entity, as the hub's search names them. */
 const USERS = ['automation', 'script', 'scene', 'group', 'person'] as const;
 const MOST_USERS = 10;
 
-/** The event of an entry that is removed although others use its entity; none: none does, or the hub does not tell. */
+/**
+ * The event about the removal of an entry whose entity others use. Empty if nothing uses it, or if the hub
+ * has no search.
+ */
 export async function removedInUse(
   { type, component }: EntryType,
   id: string,

@@ -30,12 +30,12 @@ export interface CachedEntry extends Corrected, Paced {
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
 
-/** A kind whose objects are entries of a registry of the hub. */
+/** A kind whose objects are entries in a registry of the hub. */
 interface WatchedType extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly type: RegistryType | SettingsType;
-  /** The integration whose entities the entries are. */
+  /** The integration that the entities of the entries belong to. */
   readonly component?: CollectionType;
-  /** As in `EntryType`. */
+  /** The fields of a spec that select the type, see `EntryType`. */
   readonly typeFields?: Readonly<Record<string, unknown>>;
   readonly fields: Readonly<Record<string, ReferringField>>;
   /** Only those of its resources are watched that have an entry, or wait for one that they refer to. */
@@ -152,7 +152,10 @@ export class RegistryWatch {
     client.entityRegistry.onChange((kind, id) => this.requeueOfEntity(kind, id));
   }
 
-  /** The entity of an entry was removed, renamed, disabled or enabled. One of the hub's YAML that is gone frees its id. */
+  /**
+   * Requeues resources after an entity was removed, renamed, disabled or enabled. If an entity from the hub's
+   * YAML is removed, its id becomes free.
+   */
   private requeueOfEntity(kind: string, entryId: string): void {
     for (const { type, component } of this.options.entryTypes)
       if (component === kind)
@@ -190,14 +193,20 @@ export class RegistryWatch {
     this.requeueDependents(type);
   }
 
-  /** The hub does not know the commands of a collection that it has not loaded. */
+  /**
+   * Reports whether the hub has loaded the collection. Before that it does not know the collection's
+   * commands.
+   */
   private async isLoaded(type: WatchedType['type']): Promise<boolean> {
     const { client, entryTypes } = this.options;
     const component = entryTypes.find((each) => each.type === type)?.component;
     return component === undefined || client.components.isLoaded(component);
   }
 
-  /** A registry without resources is not read: a hub may have many thousands of entities. */
+  /**
+   * Reports whether a registry has resources. Other registries are not read, since a hub may have many
+   * thousands of entities.
+   */
   private isUsed(type: WatchedType['type']): boolean {
     return [...this.options.resources(type)].length > 0;
   }

@@ -7,31 +7,48 @@ import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
 import type { ObjectType } from '../objects/ownership';
 
-/** The description of one registry or collection, and of the kind of its resources. */
+/**
+ * The description of a registry or collection of the hub, and of the kind whose resources have entries in it.
+ */
 export interface EntryType extends ObjectType {
   /** The registry of the hub. */
   readonly type: RegistryType;
-  /** The component of the hub whose entities the entries are: `status.entityId` has their ids. Absent: `config`, without entities. */
+  /**
+   * The hub's component that creates the entities of the entries, whose ids are in `status.entityId`. Absent
+   * for entries without entities, which belong to the component `config`.
+   */
   readonly component?: CollectionType;
   readonly identity: EntryIdentity;
   /**
-   * True: the update replaces the entry, and an absent field gets the value of a new entry. Fields of the hub
-   * that `fields` lacks are sent again. Absent: the hub keeps the fields that an update lacks.
+   * True if an update replaces the whole entry, so that the hub gives an absent field its default. The
+   * operator keeps fields of the hub that are not in `fields`. If absent, the hub keeps fields that an update
+   * does not send.
    */
   readonly isWhole?: true;
-  /** The fields beside the name by their paths in the spec. Absent in the spec: the hub's value stays, unless the entry is whole. */
+  /**
+   * The fields besides the name, by their paths in the spec. If the spec does not set a field, the hub's
+   * value stays, unless the entry is written as a whole.
+   */
   readonly fields: Readonly<Record<string, EntryField>>;
-  /** Fields of the hub that are neither compared nor sent. */
+  /** Names of the hub's fields that are neither compared nor sent. */
   readonly ignored?: readonly string[];
-  /** The fields of a spec that select this type; for kinds whose resources have several types. */
+  /** The fields of a spec that select this type, if a kind has several types. */
   readonly typeFields?: Readonly<Record<string, unknown>>;
-  /** An error of the spec that the schema cannot detect, as a sentence; undefined: none. */
+  /**
+   * Finds an error of the spec that the schema cannot detect.
+   *
+   * @returns a sentence, undefined when there is none
+   */
   validate?(resource: EntryResource): string | undefined;
-  /** Why a new entry cannot be the resource's; undefined: it can. */
+  /**
+   * The outcome if an entry cannot be created for the resource.
+   *
+   * @returns undefined when it can
+   */
   conflict?(client: HubClient, resource: EntryResource): Promise<Outcome | undefined>;
 }
 
-/** What makes an entry that of a resource. */
+/** The property by which an entry belongs to a resource: its name or its id. */
 export interface EntryIdentity {
   /** The identity of the entry of a resource. It is recorded as `status.pendingName` before the entry is created. */
   of(resource: EntryResource): string;
@@ -39,22 +56,22 @@ export interface EntryIdentity {
   ofEntry(id: string, record: RegistryRecord): string;
   /** True: the name is the identity, and a changed name renames the entry. */
   readonly isName: boolean;
-  /** The name under which a new entry is created. */
+  /** The name with which a new entry is created. */
   newName(resource: EntryResource): string;
-  /** Fields of a spec that name this entry. */
+  /** The fields of a spec that contain this identity. */
   specOf(id: string): Readonly<Record<string, unknown>>;
 }
 
-/** A field of a spec that may name entries of registries. */
+/** A field of a spec that may contain names of registry entries. */
 export interface ReferringField {
   /** Place of the field in the spec. A dot leads into an object: `expose.alexa`. If absent, the place is its name. */
   readonly at?: string;
-  /** A list without an order. Cleared, it is empty. */
+  /** The field is a list without an order. If cleared, it is empty. */
   readonly isSet?: boolean;
-  /** The spec has names of entries of another registry, the hub has their ids. */
+  /** The spec has names of entries of another registry, and the hub has their ids. */
   readonly refersTo?: {
     readonly entryType: EntryType;
-    /** Reason of `Ready` while one of them does not exist. */
+    /** Reason of `Ready` while one of the entries does not exist. */
     readonly reason: ReadyReason;
   };
   /** The spec has the name of a category of this page of the hub, the hub its id. */
@@ -65,19 +82,19 @@ export interface EntryField extends ReferringField {
   /** The field's name in the hub. */
   readonly name: string;
   readonly form?: FieldForm;
-  /** The value of the field when it is cleared; absent: null. `kept`: the hub has no way to clear it. */
+  /** The value of the field when it is cleared, by default null. `kept`: the hub has no way to clear it. */
   readonly cleared?: number | boolean | 'kept';
   /** The value of the field in a new entry; only for whole entries. Absent: a new entry lacks the field. */
   readonly default?: RegistryValue;
 }
 
-/** A field that the hub writes in another way than the spec. */
+/** Conversion of a field whose form differs between spec and hub. */
 export interface FieldForm {
-  /** The normal form in the hub, of a value of the spec or of the hub. */
+  /** Converts a value of the spec or of the hub to the hub's normal form. */
   toHub(value: unknown): RegistryValue;
-  /** Converts a normal form to a value of the spec. Absent: the value stays. */
+  /** Converts a normal form to the form of the spec. If absent, both are the same. */
   toSpec?(value: RegistryValue): unknown;
 }
 
-/** A HubFloor, HubLabel, HubArea, HubZone or HubHelper. */
+/** A resource with an entry: a HubFloor, HubLabel, HubArea, HubZone or HubHelper. */
 export type EntryResource = Child & Resource<{ readonly name: string; readonly [field: string]: unknown }>;

@@ -53,10 +53,10 @@ export const areas: EntryType = {
   },
 };
 
-/** The spec has the number as a text. */
+/** The spec has the number as a string. */
 const decimalText: FieldForm = { toHub: Number, toSpec: (value) => JSON.stringify(value) };
 
-/** The zone has the name of the hub's location, for which a HubZone may ask as well. */
+/** The zone of the hub's home, named after the hub's location. A HubZone may have the same name. */
 const HOME = 'zone.home';
 
 export const zones: EntryType = {
@@ -89,21 +89,25 @@ export const zones: EntryType = {
   },
 };
 
-/** All registries and collections of the hub that resources have entries in. */
+/** All registries and collections of the hub in which resources have entries. */
 export const entryTypes: readonly EntryType[] = [floors, labels, areas, zones, ...helperTypes];
 
-/** The registry or collection that a resource has an entry in; undefined: its kind has none. */
+/**
+ * The description of the registry or collection with a resource's entry.
+ *
+ * @returns undefined for other kinds
+ */
 export function entryTypeOf({ kind, spec }: Pick<CustomResource, 'kind' | 'spec'>): EntryType | undefined {
   return entryTypes.find((each) => each.definition.kind === kind && isOfType(each, spec));
 }
 
-/** Whether a resource of the kind has its entry in this registry or collection. */
+/** Reports whether a resource of the kind has its entry in this registry or collection. */
 export function isOfType({ typeFields = {} }: Pick<EntryType, 'typeFields'>, spec: object): boolean {
   const given = spec as Readonly<Record<string, unknown>>;
   return Object.entries(typeFields).every(([name, value]) => given[name] === value);
 }
 
-/** The kinds of these resources. */
+/** The kinds whose resources have entries. */
 export const entryKinds: readonly KindDefinition[] = [
   ...new Set(entryTypes.map(({ definition }) => definition)),
 ];

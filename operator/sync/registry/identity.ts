@@ -2,7 +2,7 @@ import { chosenId, registryName } from '../../kinds/ids';
 import type { Resource } from '../../kinds/resource';
 import type { EntryIdentity } from './entry-type';
 
-/** Entries whose names are unique. */
+/** Identity of entries with unique names. */
 export const byName: EntryIdentity = {
   of: ({ spec }) => registryName(spec.name),
   ofEntry: (_, { name }) => registryName(name),
@@ -11,10 +11,13 @@ export const byName: EntryIdentity = {
   specOf: () => ({}),
 };
 
-/** Characters of an id that a spec can have. */
+/** Maximum number of characters of an id in a spec. */
 const LONGEST_ID = 64;
 
-/** Entries whose ids a person chooses. The hub makes the id of the name when it creates an entry, and keeps it. */
+/**
+ * Identity of entries whose ids users choose. The hub derives the id from the name when it creates an entry,
+ * and never changes it.
+ */
 export const byId: EntryIdentity = {
   of: (resource) => chosenId(resource as Resource<{ readonly id?: string }>),
   ofEntry: (id) => id,
@@ -28,8 +31,10 @@ export const byId: EntryIdentity = {
 };
 
 /**
- * The id that the hub makes of a name: lower case, `_` for all but letters and digits, no accents. Undefined: a name with other
- * letters or signs, which it transcribes or drops.
+ * The id that the hub derives from a name: in lower case, without accents, and with `_` for everything except
+ * letters and digits.
+ *
+ * @returns undefined when the name has other letters or characters, which the hub transliterates or drops
  */
 function slugOf(name: string): string | undefined {
   const plain = name.normalize('NFD').replace(/\p{Mn}/gu, '');

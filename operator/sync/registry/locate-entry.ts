@@ -47,7 +47,7 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
   return undefined;
 }
 
-/** The id of the entry that has the identity of a resource. */
+/** The id of the entry with this identity. Undefined if there is none. */
 function idByIdentity(
   { identity }: EntryType,
   entries: RegistryEntries,
@@ -116,11 +116,14 @@ export type Located =
   | { readonly type: 'Owned'; readonly id: string }
   /** The entry was created by this process, but is not recorded, since the write of status failed. */
   | { readonly type: 'Created'; readonly id: string }
-  /** Made by a person, or by an operator that was killed before it recorded the id. The hub keeps no mark of that. */
+  /**
+   * The entry was made by a user, or by an operator that was killed before it recorded the id. The hub stores
+   * no difference.
+   */
   | { readonly type: 'Unmanaged'; readonly id: string }
-  /** The entry of another resource, whose identity is different. */
+  /** The entry belongs to another resource, whose identity is different. */
   | { readonly type: 'OfOther'; readonly id: string; readonly owner: EntryResource }
-  /** No entry has the identity of the resource, and several that no resource has have its name. */
+  /** No entry has the identity of the resource, but several entries without a resource have its name. */
   | { readonly type: 'Ambiguous'; readonly ids: readonly string[] }
   | { readonly type: 'Absent' };
 
@@ -153,7 +156,10 @@ export function locate(
   return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
 }
 
-/** An entry under an id that the hub has made of its name, with the name of the resource: the only one that is no other resource's. */
+/**
+ * Finds the only entry without another resource that has the resource's name, under an id that the hub
+ * derived from an earlier name.
+ */
 function ofName(
   entryType: EntryType,
   resource: EntryResource,
@@ -162,7 +168,7 @@ function ofName(
 ): Located {
   const name = registryName(resource.spec.name);
   const named = [...entries].filter(([, entry]) => registryName(entry.name) === name).map(([id]) => id);
-  // Another resource may be creating the entry of its id just now.
+  // Another resource may be creating an entry with this id at present.
   const isTaken = (id: string) =>
     others.some((other) => recordedId(entryType, other) === id || entryType.identity.of(other) === id);
   const [id, ...more] = named.filter((each) => !isTaken(each));
@@ -170,7 +176,7 @@ function ofName(
   return more.length > 0 ? { type: 'Ambiguous', ids: [id, ...more] } : { type: 'Unmanaged', id };
 }
 
-/** Whether an entry can get its new name. */
+/** The conflict that prevents an entry from getting its new name. */
 type NameConflict =
   | { readonly type: 'None' }
   /** The entry of another resource has the name until that resource renames it. */
@@ -206,8 +212,10 @@ export function nameConflict(
 }
 
 /**
- * The resource that an entry belongs to; undefined: none of these. The hub gives the id of an entry that has gone to a
- * new one, so two resources may have recorded the same id: the one with the identity of the entry owns it.
+ * The resource that an entry belongs to. The hub may give the id of a removed entry to a new one, so two
+ * resources may have recorded the same id. Then the resource with the entry's identity owns the entry.
+ *
+ * @returns undefined when none of these resources owns it
  */
 function ownerOf(
   entryType: EntryType,
@@ -245,8 +253,8 @@ export function announcedEntry(
 }
 
 /**
- * The identity under which the operator may have created an entry for the resource. A rejected entry was not created: a
- * user has made an entry of that name since.
+ * The identity under which the operator may have created an entry for the resource. Undefined after a
+ * rejection: then nothing was created, so an entry with that identity is from a user.
  */
 function pendingName(resource: EntryResource): string | undefined {
   const rejected = conditionOf(resource, 'Ready')?.reason === 'RejectedByHub';

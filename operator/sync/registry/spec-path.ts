@@ -1,11 +1,11 @@
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The value at a path, such as `number.min`; undefined: there is none. */
+/** The value at a path in a spec, such as `number.min`. Undefined if it is absent. */
 export function valueAt(spec: Fields, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (value as Fields | undefined)?.[key], spec);
 }
 
-/** The spec with these values at their paths, of one or two names. */
+/** A spec with these values at their paths, which have one or two names. */
 export function specWith(values: readonly (readonly [path: string, value: unknown])[]): Fields {
   const spec: Record<string, unknown> = {};
   for (const [path, value] of values) {

@@ -59,9 +59,10 @@ interface EntryReconcile extends EntryWork {
 }
 
 /**
- * Reconciles floors, labels, areas, zones or helpers (rules.md, "Floors, labels and areas", "Zones", "Helpers"). A write is answered
- * within a millisecond, so a reconcile awaits it. The creation is announced in status before it is sent, so that the next process names an entry
- * that one before it may have created under another name.
+ * Reconciles floors, labels, areas, zones or helpers (rules.md, "Floors, labels and areas", "Zones",
+ * "Helpers"). The hub answers a write within a millisecond, so a reconcile waits for it. A creation is
+ * announced in status before it is sent. After a crash the next process can then report an entry that the
+ * former one may have created under another name.
  */
 export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReconcile> {
   readonly isReferenced = true;
@@ -75,7 +76,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   ) {
     super();
     this.drift = new DriftPolicy(services, definition);
-    // A rejected write is next to no cost for the hub, and no event tells when an entity appears.
+    // A rejected write costs the hub almost nothing, and no event reports that an entity appears, so it is
+    // retried soon.
     this.pacing = new WritePacing(services.clock, MIN_WRITE_INTERVAL);
   }
 
@@ -188,7 +190,11 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     return id === undefined || !shouldDelete(resource) ? undefined : `${entryType.type} ${id}`;
   }
 
-  /** Names the entry that an operator may have created before it was killed, or a person. @param taken id of the entry that is adopted */
+  /**
+   * The event about an entry that either a killed operator or a user created.
+   *
+   * @param taken id of the entry that is adopted
+   */
   private unclear(resource: EntryResource, entries: RegistryEntries, taken?: string): readonly EventSpec[] {
     const entryType = typeOf(resource);
     const found = announcedEntry(entryType, resource, entries, this.others(resource));
@@ -229,7 +235,10 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     });
   }
 
-  /** The hub makes the id of the name: an entry that is to have another id gets its name afterwards. */
+  /**
+   * Creates the entry. The hub derives the id from the name, so if another id is desired, the entry is
+   * created under a name for that id and renamed afterwards.
+   */
   private async sendNew({ entryType, resource, client, desired, cached }: EntryReconcile) {
     const registry = client.registries[entryType.type];
     const name = entryType.identity.newName(resource);
@@ -342,5 +351,5 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 }
 
-/** Each resource of these kinds has a type. */
+/** Every resource of these kinds has a type. */
 const typeOf = (resource: EntryResource): EntryType => entryTypeOf(resource)!;

@@ -1,10 +1,10 @@
 import type { FieldForm } from '../entry-type';
 
-// Values that the hub writes in another way than people do. A value that has none of these forms stays as it is.
+// Forms of values that the hub writes in another way than users. Values without such a form stay unchanged.
 
 const withSeconds = (time: string): string => (/^\d\d:\d\d$/.test(time) ? `${time}:00` : time);
 
-/** A date, a time, or both: the hub keeps the text. */
+/** Form of a date, a time, or both, with seconds. The hub keeps the text unchanged. */
 export const moment: FieldForm = {
   toHub: (value) =>
     String(value).replace(
@@ -13,7 +13,7 @@ export const moment: FieldForm = {
     ),
 };
 
-/** `H:MM:SS`. */
+/** Form of a duration: `H:MM:SS`, without leading zeros. */
 export const duration: FieldForm = {
   toHub: (value) => String(value).replace(/^0+(?=\d+:\d\d:\d\d$)/, ''),
 };
@@ -24,7 +24,10 @@ interface Slot {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The times of one day, sorted. The hub sorts them at its start, and keeps no empty data that matters. */
+/**
+ * Form of the time ranges of a day: sorted, with seconds, and without empty data. The hub itself sorts them
+ * only at its start.
+ */
 export const slots: FieldForm = {
   toHub: (value) =>
     (Array.isArray(value) ? (value as readonly Slot[]) : [])

@@ -1,6 +1,6 @@
 // Source: `DEVICE_CLASS_UNITS` in `homeassistant/components/number/const.py` of Home Assistant 2026.11.0.
 
-/** The units of each device class, apart by spaces; `~` stands for a space within a unit. */
+/** The units of each device class, separated by spaces. A tilde stands for a space in a unit. */
 const UNITS: Readonly<Record<string, string>> = {
   absolute_humidity: 'g/m³ mg/m³',
   apparent_power: 'VA kVA mVA',
@@ -61,10 +61,14 @@ const UNITS: Readonly<Record<string, string>> = {
   wind_speed: 'Beaufort ft/s in/s km/h kn m/min m/s mm/s mph',
 };
 
-/** Device classes that a number without a unit may have. */
+/** Device classes of which a number may have no unit. */
 const WITHOUT_UNIT: ReadonlySet<string> = new Set(['aqi', 'ph', 'power_factor']);
 
-/** The units that the hub takes with a device class, and none as undefined; undefined: it takes any, or the class is not known. */
+/**
+ * The units that the hub accepts with a device class. An item that is undefined stands for no unit.
+ *
+ * @returns undefined when the hub accepts any unit, or the class is unknown
+ */
 export function unitsOf(deviceClass: string): readonly (string | undefined)[] | undefined {
   if (!Object.hasOwn(UNITS, deviceClass)) return undefined;
   const units = UNITS[deviceClass]!.split(' ').filter((unit) => unit !== '');

@@ -1,10 +1,16 @@
-// Regular expressions of the hub are those of Python, and the browser reads them as those of JavaScript. The parts that both have in
-// common are known here; a hub loses the helper whose expression it cannot compile.
+// The hub compiles regular expressions with Python, and the browser compiles them with JavaScript. Only the
+// syntax that both have in common is accepted. A hub that cannot compile a helper's expression loses the
+// helper.
 
-/** Groups within groups: Python reads them recursively. */
+/** Maximum depth of nested groups, since Python parses them recursively. */
 const MOST_NESTED = 50;
 
-/** Why the hub might not compile a regular expression, as a sentence without its field; undefined: it does. */
+/**
+ * Checks a regular expression.
+ *
+ * @returns a sentence without the field, with the reason why the hub might not compile the expression;
+ * undefined if there is none
+ */
 export function patternProblem(pattern: string): string | undefined {
   try {
     new PatternReader(pattern).read();
@@ -18,7 +24,7 @@ export function patternProblem(pattern: string): string | undefined {
 class PatternProblem extends Error {}
 
 class PatternReader {
-  /** By code points, as Python counts. */
+  /** The code points of the expression, since Python counts code points. */
   private readonly signs: readonly string[];
   private at = 0;
 
@@ -48,7 +54,7 @@ class PatternReader {
     }
   }
 
-  /** Reads one part. Whether it may be repeated. */
+  /** Reads one part of a sequence. Reports whether it may be repeated. */
   private part(depth: number): boolean {
     const sign = this.signs[this.at++]!;
     if (sign === '(') return this.group(depth);
@@ -72,7 +78,11 @@ class PatternReader {
     return isRepeatable;
   }
 
-  /** `*`, `+`, `?`, `{n}`, `{n,}`, `{n,m}`, each also with `?`; undefined: there is none. */
+  /**
+   * Reads a repetition: `*`, `+`, `?`, `{n}`, `{n,}` or `{n,m}`, each optionally followed by `?`.
+   *
+   * @returns undefined when there is none
+   */
   private repetition(): string | undefined {
     const text = this.signs.slice(this.at, this.at + LONGEST_REPETITION).join('');
     const found = /^([*+?]|\{(\d{1,4})(,(\d{1,4})?)?\})\??/.exec(text);
@@ -84,7 +94,7 @@ class PatternReader {
     return whole;
   }
 
-  /** `[a-z]`, after its first sign. */
+  /** Reads the rest of a set such as `[a-z]`, after its bracket. */
   private set(): true {
     this.take('^');
     if (this.next === ']') throw this.problem('a set is empty: \\] stands for the sign ]');
@@ -99,7 +109,11 @@ class PatternReader {
     return true;
   }
 
-  /** Reads a sign of a set; undefined: a class of signs. */
+  /**
+   * Reads one character of a set.
+   *
+   * @returns undefined for a class of characters
+   */
   private setSign(): string | undefined {
     const sign = this.signs[this.at++];
     if (sign === undefined) throw this.problem('a set is not closed by ]');
@@ -109,7 +123,10 @@ class PatternReader {
     return escaped === 'class' ? undefined : escaped;
   }
 
-  /** Reads an escape after its `\`: the sign that it stands for. `anchor`: the end of a word; `class`: several signs. */
+  /**
+   * Reads the rest of an escape, after its `\`, and returns the character that it stands for. `anchor` stands
+   * for a boundary of a word, and `class` for a class of characters.
+   */
   private escape(isInSet = false): string {
     const sign = this.signs[this.at++];
     if (sign === undefined) throw this.problem('it ends with \\');

@@ -11,7 +11,7 @@ import { validateHelper } from './validate';
 
 const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
 
-/** The fields of each sort, with the values that the hub gives to a new helper. */
+/** The fields of each type of helper, with the hub's defaults for a new helper. */
 const fieldsOf: Readonly<Record<HelperType, Readonly<Record<string, EntryField>>>> = {
   boolean: { initial: { name: 'initial' } },
   button: {},
@@ -51,10 +51,13 @@ const fieldsOf: Readonly<Record<HelperType, Readonly<Record<string, EntryField>>
   schedule: Object.fromEntries(days.map((day) => [day, { name: day, form: slots, default: [] }])),
 };
 
-/** The hub keeps the initial value of a number until its next start, and never uses it then. */
+/**
+ * Fields that are ignored: the hub keeps the initial value of a number until its next start, and never uses
+ * it.
+ */
 const ignored: Partial<Record<HelperType, readonly string[]>> = { number: ['initial'] };
 
-/** One collection of the hub for each sort of helper. */
+/** The description of the collection for each type of helper. */
 export const helperTypes: readonly EntryType[] = (Object.keys(helperDomains) as HelperType[]).map((type) => {
   const domain = helperDomains[type];
   const own = Object.entries(fieldsOf[type]).map(([name, field]) => [`${type}.${name}`, field] as const);
@@ -74,7 +77,10 @@ export const helperTypes: readonly EntryType[] = (Object.keys(helperDomains) as 
   };
 });
 
-/** A helper of the hub's YAML has the id: the hub would give another one to that of the resource. */
+/**
+ * The outcome if a helper in the hub's YAML has the id. The hub would give another id to the resource's
+ * helper.
+ */
 async function inYaml(
   domain: (typeof helperDomains)[HelperType],
   { entityRegistry, rest }: HubClient,
