@@ -2,12 +2,21 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
-import { configuration, DEFAULT_CONFIGURATION, entity, Home, hub, label } from '../../cluster/home';
+import {
+  automation,
+  configuration,
+  DEFAULT_CONFIGURATION,
+  entity,
+  Home,
+  hub,
+  label,
+} from '../../cluster/home';
 import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
-// kill -9 of the operator at each request in the life of one HubEntity: nothing is written twice, `previous`
+// kill -9 of the operator at each request in the life of one HubEntity, and of the settings of an automation:
+// nothing is written twice, `previous`
 // is right, and a label that a user added is never lost.
 
 const HUB = 'villa';
@@ -45,10 +54,13 @@ const isWrite = (command: string) =>
   command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity';
 
 function nameOf({ method, path, body }: Crossing): string | undefined {
-  if (!path.includes('/hubentities/mower')) return undefined;
+  const isWatched = ['/hubentities/mower', '/hubautomations/hall-off'].some((each) => path.includes(each));
+  if (!isWatched) return undefined;
   if (!path.endsWith('/status')) return method === 'GET' ? undefined : `${method} resource`;
-  const { previous, appliedHash } = (body as { status?: Record<string, unknown> }).status ?? {};
-  return appliedHash ? 'status Ready' : previous ? 'status previous' : 'status';
+  const { previous, appliedHash, automationId, settingsHash } =
+    (body as { status?: Record<string, unknown> }).status ?? {};
+  const isWritten = automationId ? settingsHash : appliedHash;
+  return isWritten ? 'status Ready' : previous ? 'status previous' : 'status';
 }
 
 beforeAll(async () => {
@@ -160,3 +172,65 @@ test.each([
     expect(await mower()).toMatchObject({ name: 'Former', labels: ['persons'] });
   },
 );
+
+describe('settings of the entity of an adopted automation', () => {
+  const ID = 'hall_off';
+  const HALL_OFF = 'automation.hall_off';
+  const hallOff = () =>
+    automation(HUB, 'hall-off', {
+      hubId: ID,
+      alias: 'Hall off',
+      entity: { icon: 'mdi:new', labels: ['Energy'] },
+    });
+  const settingsOf = async () =>
+    [...(await client.settings.entity.entries()).all].find(({ entityId }) => entityId === HALL_OFF)?.settings;
+
+  beforeAll(async () => {
+    await home.change('hub', HUB, { markManaged: false });
+    await home.ready('hub', HUB);
+    const { triggers, actions } = automation(HUB, 'hall-off').spec;
+    await client.entities.write('automation', ID, () => ({
+      alias: 'Hall off',
+      triggers,
+      conditions: [],
+      actions,
+    }));
+    await until('the hub has loaded it', () => client.entityRegistry.findNow('automation', ID));
+    await client.connection.command('config/entity_registry/update', {
+      entity_id: HALL_OFF,
+      icon: 'mdi:old',
+      labels: ['persons'],
+    });
+  });
+
+  test.each([
+    ['status previous', false],
+    ['status previous', true],
+    ['config/entity_registry/update', false],
+    ['config/entity_registry/update', true],
+    ['status Ready', false],
+  ] as const)('killed at %s, sent: %s: the former settings are known', async (at, isSent) => {
+    recorder.sent.length = 0;
+    await crashAt(at, isSent, () => home.apply(hallOff()));
+    await home.ready('hubautomation', 'hall-off');
+    expect(await settingsOf()).toMatchObject({ icon: 'mdi:new' });
+    expect((await home.get('hubautomation', 'hall-off')).status).toMatchObject({
+      adopted: true,
+      previous: { icon: { was: 'mdi:old', ours: ['mdi:new'] }, labels: { was: [], ours: ['energy'] } },
+    });
+    const isRepeated = at === 'config/entity_registry/update' && !isSent;
+    expect(writesOf('config/entity_registry/update')).toHaveLength(isRepeated ? 2 : 1);
+    await home.delete('hubautomation', 'hall-off');
+    expect(await settingsOf()).toMatchObject({ icon: 'mdi:old', labels: ['persons'] });
+  });
+
+  test.each([[false], [true]])('killed at the deletion, sent: %s: they are put back', async (isSent) => {
+    await home.apply(hallOff());
+    await home.ready('hubautomation', 'hall-off');
+    await crashAt('config/entity_registry/update', isSent, () =>
+      home.delete('hubautomation', 'hall-off', { wait: false }),
+    );
+    await until('it is gone', async () => !(await home.exists('hubautomation', 'hall-off')));
+    expect(await settingsOf()).toMatchObject({ icon: 'mdi:old', labels: ['persons'] });
+  });
+});
