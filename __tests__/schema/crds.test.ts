@@ -124,7 +124,7 @@ describe('the custom resource definitions', () => {
       '-o',
       'wide',
     );
-    expect(wide['hubautomations']).toBe('NAME HUB ALIAS ENABLED READY AGE REASON STATUS');
+    expect(wide['hubautomations']).toBe('NAME HUB ALIAS ENABLED REFERENCES READY AGE REASON STATUS');
     for (const { plural } of kinds) expect(wide[plural]).toMatch(/ READY .* REASON STATUS$/);
   });
 

@@ -2,6 +2,7 @@ import { hub as hubKind } from '../../operator/kinds';
 import { noticesIn } from '../../operator/kinds/hub/running-text';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { conditionOf } from '../../operator/runtime/conditions';
+import { fewNames } from '../../operator/base/few-names';
 import { oneLine } from '../output';
 import { hubNameOf } from '../status/causes';
 import { stateOf } from '../status/state';
@@ -33,6 +34,7 @@ export function checkResources(
   const findings = [
     ...ofEach.flatMap(({ own }) => own),
     ...all.filter(isMeant).flatMap(noticesOf),
+    ...missingReferences(all.filter(isMeant)),
     ...unready(others.filter((each) => stateOf(each).reason !== 'NotLoaded')), // NotLoaded has its own check
   ];
   return findings.length > 0
@@ -66,6 +68,27 @@ function noticesOf(resource: CustomResource): Finding[] {
     ? []
     : [about('parts', `Hub ${name}`).notice(oneLine(notices), 'Correct what the message names.')];
 }
+
+/** Resources that refer to what their hub does not have. The hub runs them, so they may be Ready. */
+function missingReferences(resources: readonly CustomResource[]): Finding[] {
+  const found = resources.flatMap((resource) => {
+    const condition = conditionOf(resource, 'ReferencesFound');
+    return condition?.status === 'False' ? [{ resource, message: condition.message }] : [];
+  });
+  const shown = found
+    .slice(0, MOST_NAMES)
+    .map(({ resource: { kind, metadata }, message }) =>
+      about('references', `${kind} ${metadata.name}`).notice(oneLine(message), REFERENCES_REMEDY),
+    );
+  const rest = found.slice(MOST_NAMES).map(({ resource: { kind, metadata } }) => `${kind} ${metadata.name}`);
+  if (rest.length === 0) return shown;
+  const names = fewNames(rest, MOST_NAMES);
+  const message = `Others refer to what their hub does not have as well: ${names}.`;
+  return [...shown, about('references', 'namespace').notice(message, REFERENCES_REMEDY)];
+}
+
+const REFERENCES_REMEDY =
+  'kubectl get -o wide shows the column REFERENCES, status.missingReferences all names.';
 
 /** @param hubs names of the Hubs; undefined if the user may not list them */
 function findingsOf(resource: CustomResource, hubs: ReadonlySet<string> | undefined, now: number): Finding[] {

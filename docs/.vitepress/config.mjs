@@ -38,6 +38,7 @@ const groups = {
   Test: ['first-test', 'test-in-ci', 'what-would-have-changed'],
   Operate: [
     'troubleshoot',
+    'ready-and-it-does-nothing',
     'expose-a-hub',
     'radios-and-discovery',
     'keep-data',

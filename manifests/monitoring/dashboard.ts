@@ -70,6 +70,11 @@ const sections: readonly Section[] = [
         '{{kind}}: {{state}}',
       ),
       series(
+        'Resources that refer to what their hub does not have',
+        'max by (kind) (hub_operator_resources_with_missing_references) > 0',
+        '{{kind}}',
+      ),
+      series(
         'Objects changed in a hub',
         'sum by (kind, action) (increase(hub_operator_drift_total[$__rate_interval]))',
         '{{kind}}: {{action}}',

@@ -103,6 +103,15 @@ export const RELOAD_ATTEMPTS = 3;
 /** Pause between two attempts of a reload. */
 export const RELOAD_ATTEMPT_PAUSE = 5 * SECOND;
 
+// --- References: rules.md, "References" ---
+
+/** A hub that was started has this long to set up what automations refer to. */
+export const HUB_SETTLE_TIME = 5 * MINUTE;
+/** What a resource refers to may be away for this long. */
+export const REFERENCES_GRACE = 30 * SECOND;
+/** A hub whose answer failed is not asked for its names before this time has passed. */
+export const REFERENCES_PAUSE = 5 * MINUTE;
+
 // --- Integrations: rules.md, "Integrations" ---
 
 /**

@@ -13,6 +13,7 @@ import { CategoryRegistry } from './registries/category-registry';
 import { DeviceSettings } from './registries/device-settings';
 import { EntityRegistry } from './registries/entity-registry';
 import { EntitySettings } from './registries/entity-settings';
+import { KnownNames } from './registries/known-names';
 import { LabelRegistry } from './registries/label-registry';
 import { EntityRemoval } from './config-entities/entity-removal';
 import { Registry } from './registries/registry';
@@ -56,6 +57,7 @@ export class HubClient {
   readonly settings: Readonly<{ entity: EntitySettings; device: DeviceSettings }>;
   readonly labels: LabelRegistry;
   readonly categories: CategoryRegistry;
+  readonly names: KnownNames;
   readonly repairIssues: RepairIssues;
   readonly configEntries: ConfigEntryRegistry;
   readonly flows: ConfigFlows;
@@ -89,6 +91,7 @@ export class HubClient {
     };
     this.labels = new LabelRegistry(this.registries.label);
     this.categories = new CategoryRegistry(this.connection);
+    this.names = new KnownNames(this.rest, this.connection);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.blueprints = new Blueprints(this.connection, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);

@@ -1,6 +1,7 @@
 import { blueprintReference } from './blueprint';
 import { ownEntity, ownEntityReferences } from './borrowed';
 import { defineChild, hubObjectSpec } from './child';
+import { referencesColumn } from './columns';
 import {
   actionList,
   autoReload,
@@ -101,6 +102,7 @@ export const automation = defineChild({
   columns: [
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias', wide: true },
     { name: 'Enabled', type: 'boolean', jsonPath: '.spec.enabled', wide: true },
+    referencesColumn,
   ],
   references: (resource) => [
     ...ownEntityReferences(resource),

@@ -14,6 +14,14 @@ export const readyColumn = {
   jsonPath: '.status.conditions[?(@.type=="Ready")].status',
 } as const satisfies Column;
 
+/** Whether the hub has what a definition refers to. */
+export const referencesColumn = {
+  name: 'References',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="ReferencesFound")].status',
+  wide: true,
+} as const satisfies Column;
+
 /**
  * The columns of a kind that belongs to a Hub. The kind's own columns are between Hub and Ready; columns with
  * a time follow Ready.

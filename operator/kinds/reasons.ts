@@ -564,6 +564,23 @@ export const otherConditions = {
       },
     },
   },
+  ReferencesFound: {
+    kinds: entities,
+    meaning:
+      'The hub has what the definition that it runs refers to by an id: entities, actions, devices, areas, floors and labels. It changes no other condition. Templates and disabled steps are not looked at.',
+    reasons: {
+      AllFound: { meaning: 'The hub has all of it.' },
+      ReferencesMissing: {
+        meaning:
+          'The hub does not have what the message names, with the nearest name where there is one. `status.missingReferences` has more of it.',
+        action: 'Correct the name, or add what is missing to the hub.',
+      },
+      HubNotReady: {
+        meaning:
+          'The hub has started less than five minutes ago, or has not set up all of its integrations. References are checked afterwards.',
+      },
+    },
+  },
   BootstrapReady: {
     kinds: hub,
     meaning: 'The first set-up is done and the API token exists.',
@@ -787,6 +804,13 @@ export const eventReasons = {
     type: 'Warning',
     meaning: 'The object of a deleted resource could not be removed from the hub.',
     action: 'Delete the object in the hub.',
+  },
+  ReferencesMissing: {
+    kinds: entities,
+    type: 'Normal',
+    meaning:
+      'The hub does not have what the definition refers to, and had it before, or the definition has changed.',
+    action: 'Read the condition `ReferencesFound`.',
   },
   EntryRecreated: {
     kinds: integrations,

@@ -1,5 +1,6 @@
 import { ownEntity, ownEntityReferences } from './borrowed';
 import { defineChild, hubObjectSpec } from './child';
+import { referencesColumn } from './columns';
 import { anyValue, autoReload, configId, entityId, hubId, icon, idRules, quoteStates } from './entity';
 import { int32, nonEmptyText, text } from './fields';
 import { effectiveId } from './ids';
@@ -84,6 +85,7 @@ export const scene = defineChild({
   columns: [
     { name: 'Name', type: 'string', jsonPath: '.spec.name' },
     { name: 'Entities', type: 'integer', jsonPath: '.status.entityCount' },
+    referencesColumn,
   ],
   validated: true,
   identity: effectiveId,

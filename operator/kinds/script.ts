@@ -1,6 +1,7 @@
 import { blueprintReference } from './blueprint';
 import { ownEntity, ownEntityReferences } from './borrowed';
 import { defineChild, hubObjectSpec } from './child';
+import { referencesColumn } from './columns';
 import {
   actionList,
   anyValue,
@@ -129,6 +130,7 @@ export const script = defineChild({
   columns: [
     { name: 'Alias', type: 'string', jsonPath: '.spec.alias' },
     { name: 'Mode', type: 'string', jsonPath: '.status.mode' },
+    referencesColumn,
   ],
   references: (resource) => [
     ...ownEntityReferences(resource),

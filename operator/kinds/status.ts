@@ -108,6 +108,26 @@ const configEntityFields = {
     enum: ['File'],
   },
   ...ownEntityFields,
+  missingReferences: {
+    type: 'array',
+    description:
+      'Beta: what the definition refers to and the hub does not have, the first 50 by type and id. The condition `ReferencesFound` says since when.',
+    items: {
+      type: 'object',
+      properties: {
+        type: {
+          type: 'string',
+          description: 'What the id is of.',
+          enum: ['action', 'area', 'device', 'entity', 'floor', 'label'],
+        },
+        id: text('The id as it is written in the definition, such as `light.sofaa`.'),
+        suggestion: text('The nearest id that the hub has. Absent: none is near.'),
+      },
+      required: ['type', 'id'],
+    },
+    maxItems: 50,
+    'x-kubernetes-list-type': 'atomic',
+  },
 } as const satisfies Record<string, Field>;
 
 /** The status of a kind that has an object in a registry of the hub, or a config entry. */

@@ -1,6 +1,7 @@
 import { userAnnotations } from '../kinds/annotations';
 import type { CustomResource } from '../kinds/resource';
 import { hub } from '../kinds/hub';
+import { otherConditions } from '../kinds/reasons';
 import type { Metrics } from './metrics';
 import { conditionOf, isReady } from '../runtime/conditions';
 
@@ -41,6 +42,19 @@ export function observeResources(
     (gauge) => {
       for (const kind of kindNames)
         for (const [state, count] of countByState(list(kind))) gauge.set({ kind, state }, count);
+    },
+  );
+  metrics.gauge(
+    'hub_operator_resources_with_missing_references',
+    'Resources by kind whose condition `ReferencesFound` is False: they refer to what their hub does not have.',
+    ['kind'],
+    (gauge) => {
+      for (const kind of otherConditions.ReferencesFound.kinds) {
+        const missing = [...list(kind)].filter(
+          (each) => conditionOf(each, 'ReferencesFound')?.status === 'False',
+        );
+        gauge.set({ kind }, missing.length);
+      }
     },
   );
   metrics.gauge(

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { HUB_LABEL } from '../kinds/annotations';
 import { WEBHOOK } from '../kinds/object-names';
+import { HUB_SETTLE_TIME } from '../base/limits';
 import { LOG_LEVELS } from '../base/log';
 
 /**
@@ -142,6 +143,8 @@ export interface TestSettings {
   readonly hubUrlAnnotation: string;
   /** Local address of connections to hubs. The empty text stands for any address. */
   readonly hubSourceAddress: string;
+  /** Milliseconds after the start of a hub until the references of its definitions are checked. */
+  readonly hubSettleTime: number;
 }
 
 const noTestSettings: TestSettings = {
@@ -149,6 +152,7 @@ const noTestSettings: TestSettings = {
   freezeCache: false,
   hubUrlAnnotation: '',
   hubSourceAddress: '',
+  hubSettleTime: HUB_SETTLE_TIME,
 };
 
 /** A setting is invalid: the message names the setting, its value and the accepted values. Or help was requested. */

@@ -61,3 +61,9 @@ export const isServerUnavailable = (error: unknown): boolean =>
 
 /** The error is independent of the request: the same request can succeed later. */
 export const isTransient = (error: unknown): boolean => isServerUnavailable(error) || isConflict(error);
+
+/** Paths such as `.status.delivery` that a server-side apply has and the schema in the cluster has not, as that of an older version. */
+export function undeclaredFields({ message }: ApiError): readonly string[] {
+  if (!message.startsWith('failed to create typed patch object')) return [];
+  return [...message.matchAll(/(\S+): field not declared in schema/g)].map(([, path = '']) => path);
+}

@@ -3,7 +3,7 @@ import { isObject } from '../base/is-object';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
 import type { ApiClient } from './api-client';
-import { isConflict, isNotFound } from './api-errors';
+import { ApiError, isConflict, isNotFound, undeclaredFields } from './api-errors';
 
 /** Field manager of `status` in server-side apply. */
 const FIELD_MANAGER = 'hub-operator-status';
@@ -59,7 +59,18 @@ export class StatusWriter<R extends CustomResource> {
     }
   }
 
-  private apply({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
+  /** A field that the kind does not have in the cluster, whose definition is that of an older version, is left out. */
+  private async apply(resource: R, status: CommonStatus): Promise<R> {
+    try {
+      return await this.send(resource, status);
+    } catch (error) {
+      const declared = withoutUndeclared(status, error);
+      if (!declared) throw error;
+      return this.apply(resource, declared);
+    }
+  }
+
+  private send({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
     const { name, namespace, resourceVersion } = metadata;
     return this.cluster.request<R>({
       method: 'PATCH',
@@ -95,6 +106,14 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
   return conditions.length === status.conditions.length
     ? object
     : { ...object, status: { ...status, conditions } };
+}
+
+/** The status without the fields that the API server has just refused as unknown; undefined: it refused something else. */
+function withoutUndeclared(status: CommonStatus, error: unknown): CommonStatus | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const names = undeclaredFields(error).map((path) => /^\.status\.(\w+)$/.exec(path)?.[1]);
+  const declared = Object.entries(status).filter(([name]) => !names.includes(name));
+  return declared.length < Object.keys(status).length ? Object.fromEntries(declared) : undefined;
 }
 
 /**

@@ -150,7 +150,7 @@ test('a script, under an id that the hub accepts', async () => {
   await home.ready('hubscript', 'good-night.v2', { reason: 'ScriptGenerated' });
   const { status } = await home.get('hubscript', 'good-night.v2');
   expect(status).toMatchObject({ scriptId: 'good_night_v2', entityId: 'script.good_night_v2' });
-  expect(status!.conditions!.map(({ type }) => type)).toEqual(['Ready']);
+  expect(status!.conditions!.map(({ type }) => type)).toEqual(['Ready', 'ReferencesFound']);
   await runs('hubscript', 'good-night.v2', (present) =>
     expect(present).toEqual({ ...spec, max_exceeded: 'warning' }),
   );

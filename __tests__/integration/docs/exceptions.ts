@@ -18,6 +18,7 @@ const asItIs = 'shows a state that the reader does not have';
 const deployTest = '__tests__/integration/deploy/deploy.test.ts';
 const installationTest = '__tests__/node/installation.test.ts';
 const commandsTest = '__tests__/integration/cli/commands.test.ts';
+const referencesTest = '__tests__/integration/config-entities/references.test.ts';
 const validateTest = '__tests__/unit/cli/validate.test.ts';
 const gitTest = '__tests__/integration/cli/git.test.ts';
 const walksTest = '__tests__/integration/docs/walks.test.ts';
@@ -338,8 +339,13 @@ export const exceptions: Readonly<Record<string, Readonly<Record<string, Excepti
         why: asItIs,
       },
   },
-  'docs/how-to/troubleshoot.md': {
+  'docs/how-to/ready-and-it-does-nothing.md': {
+    'kubectl -n home get hubautomation -o wide': { by: referencesTest, why: asItIs },
+    'kubectl -n home get hubautomation porch -o jsonpath=\'{.status.conditions[?(@.type=="ReferencesFound")].message}\'':
+      { by: referencesTest, why: asItIs },
     'kubectl hub trace -n home dim-for-movie-night': { by: commandsTest, why: plugin },
+  },
+  'docs/how-to/troubleshoot.md': {
     'kubectl -n hub-operator logs deployment/hub-operator | grep webhook': {
       as: 'cat "$OPERATOR_LOG" | grep webhook',
       why: operatorProcess,

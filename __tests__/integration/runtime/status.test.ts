@@ -76,6 +76,15 @@ describe('StatusWriter', () => {
     expect((await read('smaller'))?.status).toEqual(ours());
   });
 
+  test('a field that the definition of an older version lacks is left out, and all others are written', async () => {
+    const fields = ours({ appliedHash: 'x', ofTomorrow: [{ id: 'y' }], alsoOfTomorrow: true });
+    const written = await writer.write(await create('older'), () => fields);
+    expect(written.status).toEqual(ours({ appliedHash: 'x' }));
+    expect((await writer.write(written, () => fields)).metadata.resourceVersion).toBe(
+      written.metadata.resourceVersion,
+    );
+  });
+
   test('the condition of another controller is its own to change and to remove', async () => {
     const name = 'foreign';
     const first = await writer.write(await create(name), () => ours());

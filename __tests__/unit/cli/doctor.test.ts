@@ -516,6 +516,24 @@ describe('doctor', () => {
     });
   });
 
+  test('names resources that refer to what their hub does not have, and is no failure', async () => {
+    const broken = ['a', 'b', 'c', 'd', 'e'].map((name) => {
+      const { status, ...others } = resource('HubScene', name, ofHub('villa'));
+      const conditions = status!.conditions as object[];
+      const message = `The hub does not have light.${name}.`;
+      const missing = { ...conditions[0], type: 'ReferencesFound', status: 'False', message };
+      return { ...others, status: { ...status, conditions: [...conditions, missing] } };
+    });
+    const { code, lines } = await findingsOf(cluster({}, villa, porch, ...(broken as never[])));
+    expect(lines.filter((each) => each.includes(': references: '))).toEqual([
+      '! HubScene a: references: The hub does not have light.a.',
+      '! HubScene b: references: The hub does not have light.b.',
+      '! HubScene c: references: The hub does not have light.c.',
+      '! namespace: references: Others refer to what their hub does not have as well: HubScene d, HubScene e.',
+    ]);
+    expect(code).toBe(0);
+  });
+
   test('findings and remedies are broken between words at the width of the terminal', async () => {
     const notices = [`Backups are not set up:${' word'.repeat(40)}.`];
     const message = runningText('2026.11.0', 'http://villa.home.svc:8123', 'RUNNING', notices);

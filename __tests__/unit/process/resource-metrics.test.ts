@@ -91,6 +91,19 @@ describe('observeResources', () => {
     );
   });
 
+  test('automations, scenes and scripts that refer to what their hub does not have are counted', async () => {
+    const metrics = new Metrics('1.2.3');
+    const of = (status: Condition['status']) => ({ conditions: [condition('ReferencesFound', status)] });
+    const all = [of('False'), of('False'), of('True'), of('Unknown'), {}];
+    const resources = all.map((status, index) => resource(`a${index}`, {}, { status }));
+    observeResources(metrics, [], (kind) => (kind === 'HubScript' ? resources : []));
+    expect(await samples(metrics, 'hub_operator_resources_with_missing_references')).toEqual([
+      'hub_operator_resources_with_missing_references{kind="HubAutomation"} 0',
+      'hub_operator_resources_with_missing_references{kind="HubScene"} 0',
+      'hub_operator_resources_with_missing_references{kind="HubScript"} 2',
+    ]);
+  });
+
   test('a Hub has its phase, its conditions and its restarts for bans, and none of them once it is deleted', async () => {
     const metrics = new Metrics('1.2.3');
     const banned = {

@@ -362,6 +362,13 @@ export const triggerEventData = object({
   service: optional(text),
   component: optional(text),
   service_data: optional(object({ id: unchecked() })),
+  /** Fields of the events of states and registries: the id of what they are about. */
+  entity_id: optional(text),
+  old_entity_id: optional(text),
+  device_id: optional(text),
+  area_id: optional(text),
+  label_id: optional(text),
+  floor_id: optional(text),
 });
 export type TriggerEventData = Of<typeof triggerEventData>;
 

@@ -6,7 +6,7 @@ import type {
   RegistryFields,
 } from './api-types';
 import type { events, messages, results } from './answers';
-import type { BlueprintDomain } from './config-entity';
+import type { BlueprintDomain, ConfigEntityKind } from './config-entity';
 import type { RequestType } from './errors';
 import type { CategoryScope, CollectionType, RegistryPrefix } from './registry-types';
 import type { Of } from './shape';
@@ -51,7 +51,7 @@ interface FieldsOfAnswered extends RegistryFieldsOf<'create' | 'update'> {
     readonly allow_override: boolean;
   };
   'search/related': {
-    readonly item_type: 'automation_blueprint' | 'script_blueprint' | 'entity';
+    readonly item_type: 'automation_blueprint' | 'script_blueprint' | 'entity' | ConfigEntityKind;
     readonly item_id: string;
   };
   'blueprint/substitute': {

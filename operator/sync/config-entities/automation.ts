@@ -27,6 +27,7 @@ export const automations: EntityType<HubAutomation, HubAutomationSpec> = {
   validate: ({ conditions, actions }) =>
     invalidItem('conditions', conditions) ?? invalidItem('actions', actions),
   payload: automationPayload,
+  nameOf: ({ alias }) => alias,
   keys: [...RUN_KEYS, 'triggers', 'conditions', 'actions', 'trigger_variables', 'initial_state'],
   renamed,
   normal: runNormalizer({

@@ -24,6 +24,7 @@ import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { volumeStatus } from '../hub-pod/hub-volume';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
+import { takenEntityId } from './expected-entity-id';
 import type { Observation } from './observation';
 import { wasAccepted } from './ownership';
 import type { PlacedWork } from './place';
@@ -71,7 +72,7 @@ export function readyOutcome<R extends Child, S extends ConfigEntitySpec>(
 ): Ready {
   const { observation } = accepted;
   const after = observation.type === 'InUse' ? observation.verifyAfter : undefined;
-  const message = readyMessage(entityType.type, work.id, observation);
+  const message = readyMessage(entityType, work, observation);
   const details = detailsOf(entityType, work, accepted);
   return ready(entityType.reason, message, { ...details, ...(after !== undefined && { after }) });
 }
@@ -214,9 +215,16 @@ function conditionAfter(result: ReloadResult): ConditionValue {
   return { status: 'False', reason: result.reason, message };
 }
 
-function readyMessage(type: string, id: string, { type: observed, entity }: Observation): string {
+function readyMessage<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  { id, spec }: EntityWork<R, S>,
+  { type: observed, entity }: Observation,
+): string {
+  const { type } = entityType;
   if (observed !== 'InUse' || !entity) {
     return `The ${type} ${id} is in the hub’s file, and the hub loads it at its next start.`;
   }
-  return `The hub uses it as ${entity.entity_id}.`;
+  const taken = takenEntityId(type, entityType.nameOf(spec, id), entity.entity_id);
+  const remark = taken === undefined ? '' : ` Another entity had ${taken} when this one was new.`;
+  return `The hub uses it as ${entity.entity_id}.${remark}`;
 }

@@ -40,7 +40,13 @@ export interface EntityWork<
  */
 export type LiveConfig =
   | { readonly type: 'Whole'; readonly actual: EntityPayload; readonly desired: EntityPayload }
-  | { readonly type: 'Part'; readonly matches: boolean; readonly revision?: string }
+  | {
+      readonly type: 'Part';
+      readonly matches: boolean;
+      readonly revision?: string;
+      /** The whole definition, if the hub cannot fill in the blueprint of the desired one. */
+      readonly actual?: EntityPayload;
+    }
   | { readonly type: 'None' }
   | { readonly type: 'Invalid'; readonly error: string };
 
@@ -75,6 +81,8 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends
   /** An error of the spec that the schema cannot detect, as a sentence; undefined: none. */
   validate?(spec: S): string | undefined;
   payload(spec: S): EntityPayload;
+  /** The name of which the hub makes the entity id when the object is new. */
+  nameOf(spec: S, id: string): string;
   /** The keys of the hub that fields of the spec become. A stored object keeps its others when it is written. */
   readonly keys: readonly string[];
   /** Former names of keys that a stored object may have. */

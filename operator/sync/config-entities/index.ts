@@ -10,6 +10,7 @@ import { automations } from './automation';
 import { DeliveryReport } from './delivery/delivery-report';
 import { EntityContexts } from './entity-contexts';
 import { LeftBehind } from './left-behind';
+import { ReferenceCheck } from './references';
 import { scenes } from './scene';
 import { scripts } from './script';
 import { ConfigEntitySync } from './sync';
@@ -25,6 +26,7 @@ export function configEntityModules(
   ownEntityOf: (object: Pick<ObjectType, 'definition' | 'reason'>) => OwnEntitySettings,
 ) {
   const contexts = new EntityContexts(services, [automations, scenes, scripts]);
+  const references = new ReferenceCheck(services);
   const leftBehind = new LeftBehind(services, contexts, [automations, scenes, scripts]);
   const report = new DeliveryReport(services, contexts, [automations, scenes, scripts]);
   return {
@@ -34,17 +36,17 @@ export function configEntityModules(
       HubAutomation: childModule(
         services,
         hubs,
-        new ConfigEntitySync(automations, services, contexts, ownEntityOf(automations)),
+        new ConfigEntitySync(automations, services, contexts, ownEntityOf(automations), references),
       ),
       HubScene: childModule(
         services,
         hubs,
-        new ConfigEntitySync(scenes, services, contexts, ownEntityOf(scenes)),
+        new ConfigEntitySync(scenes, services, contexts, ownEntityOf(scenes), references),
       ),
       HubScript: childModule(
         services,
         hubs,
-        new ConfigEntitySync(scripts, services, contexts, ownEntityOf(scripts)),
+        new ConfigEntitySync(scripts, services, contexts, ownEntityOf(scripts), references),
       ),
     },
     /**

@@ -20,7 +20,7 @@ export async function readLiveConfig(
   if (error !== undefined) return { type: 'Invalid', error };
   if (actual === 'hidden') return readState(work.client, entity.entity_id);
   const desired = await expandBlueprint(kind, work);
-  return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true };
+  return desired ? { type: 'Whole', actual, desired } : { type: 'Part', matches: true, actual };
 }
 
 /**

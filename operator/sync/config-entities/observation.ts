@@ -15,6 +15,14 @@ export interface Different {
   readonly elsewhere?: EntityPayload | undefined;
 }
 
+/** The hub runs the desired payload. */
+export interface InUse {
+  readonly type: 'InUse';
+  readonly entity: RegistryEntity;
+  /** As the hub runs it, with its blueprint filled in; undefined: the hub does not show it. */
+  readonly running?: EntityPayload | undefined;
+}
+
 /** The state of the object of a resource in the hub. */
 export type Observation =
   | Different
@@ -30,5 +38,5 @@ export type Observation =
       /** The hub has loaded the desired payload and disabled it for this reason. */
       | { readonly type: 'Invalid'; readonly error: string }
       /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
-      | { readonly type: 'InUse'; readonly entity: RegistryEntity; readonly verifyAfter?: number }
+      | (InUse & { readonly verifyAfter?: number })
     ));

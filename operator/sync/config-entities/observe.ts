@@ -1,4 +1,5 @@
 import type { RegistryEntity } from '../../client/connection/api-types';
+import type { EntityPayload } from '../../client/connection/config-entity';
 import type { Clock } from '../../base/clock';
 import { RESYNC } from '../../base/limits';
 import type { Child } from '../objects/child';
@@ -75,7 +76,8 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
 ): Promise<Observation> {
   const { id, payload, hash, cached } = work;
   const now = clock.monotonic();
-  const { entity, live, state } = await lookAt(entityType, work);
+  const seen = await lookAt(entityType, work);
+  const { entity, live, state, running } = seen;
   const revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'matching') restoreObserved(cached, revision);
   const verdict = VERDICTS[state][knowledgeOf(entityType, work, now)];
@@ -83,7 +85,7 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
     case 'InUse':
       if (state === 'equal') recordObserved(cached, 'live', hash, now);
       cached.revision ??= revision;
-      return { type: 'InUse', entity: entity! };
+      return { type: 'InUse', entity: entity!, running };
     case 'NotLoaded':
       return { type: 'NotLoaded', entity };
     case 'Invalid':
@@ -94,9 +96,9 @@ export async function observe<R extends Child, S extends ConfigEntitySpec>(
       return differentFrom(entityType, work, entity, live);
     case 'ReadFile': {
       const verifyAfter = state === 'matching' ? untilVerification(entityType, work, schedule, now) : 0;
-      if (verifyAfter > 0) return { type: 'InUse', entity: entity!, verifyAfter };
+      if (verifyAfter > 0) return { type: 'InUse', entity: entity!, running, verifyAfter };
       cached.verifyAt = undefined;
-      return schedule.time(() => readFile(entityType, work, { entity, state, live }, now));
+      return schedule.time(() => readFile(entityType, work, seen, now));
     }
   }
 }
@@ -114,19 +116,22 @@ export async function lookAt<R extends Child, S extends ConfigEntitySpec>(
     ? registry.findNow(entityType.type, id)
     : registry.find(entityType.type, id));
   const live = entity && (await entityType.readLive(work, entity));
-  return { entity, live, state: live ? stateOf(entityType, id, live) : 'unregistered' };
+  const running = live && 'actual' in live ? live.actual : undefined;
+  return { entity, live, state: live ? stateOf(entityType, id, live) : 'unregistered', running };
 }
 
 interface Live {
   readonly entity: RegistryEntity | undefined;
   readonly live: LiveConfig | undefined;
   readonly state: LiveState;
+  /** The whole that the hub runs; undefined: it does not show it. */
+  readonly running: EntityPayload | undefined;
 }
 
 async function readFile<R extends Child, S extends ConfigEntitySpec>(
   entityType: EntityType<R, S>,
   { client, id, payload, hash, cached }: EntityWork<R, S>,
-  { entity, state, live }: Live,
+  { entity, state, live, running }: Live,
   now: number,
 ): Promise<Observation> {
   const stored = await client.entities.read(entityType.type, id);
@@ -137,7 +142,7 @@ async function readFile<R extends Child, S extends ConfigEntitySpec>(
   recordObserved(cached, 'file', hash, now);
   cached.revision = live?.type === 'Part' ? live.revision : undefined;
   if (state === 'invalid') return { type: 'Invalid', entity, error: invalidConfigError(live) };
-  return entity && state === 'matching' ? { type: 'InUse', entity } : { type: 'NotLoaded', entity };
+  return entity && state === 'matching' ? { type: 'InUse', entity, running } : { type: 'NotLoaded', entity };
 }
 
 /**

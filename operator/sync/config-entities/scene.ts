@@ -30,6 +30,7 @@ export const scenes: EntityType<HubScene, HubSceneSpec> = {
   spec: (resource) => defaulted(definition.spec, resource.spec),
   validate: validateAttributes,
   payload: scenePayload,
+  nameOf: ({ name }) => name,
   keys: ['name', 'icon', 'entities'],
   normal: (whole) => normalScene(whole) as EntityPayload,
   readLive: readLiveScene,

@@ -30,6 +30,7 @@ export const scripts: EntityType<HubScript, HubScriptSpec> = {
   spec: (resource) => defaulted(definition.spec, resource.spec),
   validate: ({ sequence }) => invalidItem('sequence', sequence),
   payload: scriptPayload,
+  nameOf: (_spec, id) => id,
   keys: [...RUN_KEYS, 'icon', 'fields', 'sequence'],
   normal: (whole, id) => ({ alias: id, ...normalScript(whole) }),
   status: (spec) => ({ mode: modeOf(spec) ?? null }),

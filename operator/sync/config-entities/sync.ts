@@ -39,6 +39,7 @@ import { type PlacedWork, type Remedy, TakenBack } from './place';
 import { Removals } from './removals';
 import { shouldDelete } from '../objects/removal';
 import { blueprintAppeared, blueprintRecheck, untilBlueprintReady } from './blueprint';
+import type { ReferenceCheck } from './references';
 import { withHint } from './rejection-hint';
 
 /**
@@ -71,6 +72,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     private readonly services: Pick<Services, 'cache' | 'clock' | 'log' | 'metrics' | 'requeue'>,
     private readonly contexts: EntityContexts,
     private readonly settings: OwnEntitySettings,
+    private readonly references: Pick<ReferenceCheck, 'complete' | 'forget'>,
   ) {
     super();
     this.drift = new DriftPolicy(services, entityType.definition);
@@ -223,6 +225,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     cache.delete(resource.metadata.uid);
     places.claims.unclaim(resource.metadata.uid);
     this.settings.forget(resource, client);
+    this.references.forget(resource, client);
   }
 
   private workOn(resource: R, client: HubClient, context: ReconcileContext): PlacedWork<R, S> {
@@ -382,7 +385,8 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
             ...detailsOf(entityType, work, accepted),
           },
     );
-    return this.withSettings(work, observation, outcome);
+    const checked = await this.references.complete(entityType, work, observation, outcome);
+    return this.withSettings(work, observation, checked);
   }
 
   /** The outcome of the definition, and of the settings of its entity once the hub uses that. */

@@ -28,6 +28,7 @@ import { ManualClock, settle } from '../../manual-clock';
 import { FakePresence } from '../fake-presence';
 import { aHub, noSettings, services } from '../fixtures';
 import { until } from '../../until';
+import { noReferences } from './no-references';
 
 // The outcomes of one resource while time passes and its hub fails. Integration tests cover the behaviour of
 // a real hub; this fake counts its requests.
@@ -116,12 +117,8 @@ class Bench {
       applier: { find: () => Promise.resolve(undefined) },
       requeue: () => void this.requeued++,
     });
-    this.module = new ConfigEntitySync(
-      entityType,
-      this.given,
-      new EntityContexts(this.given, ENTITY_TYPES),
-      noSettings,
-    );
+    const contexts = new EntityContexts(this.given, ENTITY_TYPES);
+    this.module = new ConfigEntitySync(entityType, this.given, contexts, noSettings, noReferences);
   }
 
   get status(): Readonly<Record<string, unknown>> {

@@ -111,7 +111,10 @@ beforeEach(() => {
 });
 
 /** The outcome for the definition, which the hub has just accepted. */
-const made = () => ready('AutomationGenerated', 'The hub uses it.', { status: { appliedHash: 'h1' } });
+const made = () =>
+  ready('AutomationGenerated', 'The hub uses it.', {
+    status: { appliedHash: 'h1', missingReferences: [{ type: 'entity', id: 'light.sofaa' }] },
+  });
 
 function give(entity: object | undefined, spec: object = {}): void {
   const { entity: _, ...others } = resource.spec as { readonly entity?: object };

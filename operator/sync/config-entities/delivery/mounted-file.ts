@@ -52,7 +52,7 @@ export class MountedFile implements Place {
     const mounted = this.definitions.get(type, id);
     if (!isOurs && !mounted) return this.own.observe(entityType, work);
     const seen = await lookAt(entityType, work);
-    const { entity, live, state } = seen;
+    const { entity, live, state, running } = seen;
     // Status does not say that the object is here alone, and this process has not moved it.
     const mayBeElsewhere = isOurs && work.resource.status?.['delivery'] !== 'File';
     const other =
@@ -67,9 +67,9 @@ export class MountedFile implements Place {
       isAccepted(entityType, work) || (operation?.hash === work.hash && operation.reload?.ok === true);
     switch (state) {
       case 'equal':
-        return { type: 'InUse', entity: entity! };
+        return { type: 'InUse', entity: entity!, running };
       case 'matching':
-        return isLoaded ? { type: 'InUse', entity: entity! } : { type: 'NotLoaded', entity };
+        return isLoaded ? { type: 'InUse', entity: entity!, running } : { type: 'NotLoaded', entity };
       case 'invalid':
         return isLoaded && live?.type === 'Invalid'
           ? { type: 'Invalid', entity, error: live.error }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { HubError } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
@@ -165,4 +166,6 @@ function completed(made: Ready, settings: Outcome, resource: Child): Outcome {
 
 /** Reports whether status already has all fields of an outcome. */
 const hasStatus = (resource: Child, { status = {} }: Ready): boolean =>
-  Object.entries(status).every(([field, value]) => (resource.status?.[field] ?? null) === (value ?? null));
+  Object.entries(status).every(([field, value]) =>
+    isDeepStrictEqual(resource.status?.[field] ?? null, value ?? null),
+  );

@@ -31,6 +31,7 @@ import { ManualClock } from '../../../manual-clock';
 import { keptNotice, separateDelivered } from '../../../../../operator/sync/hub-pod/delivery-volumes';
 import { FakePresence } from '../../fake-presence';
 import { aHub, noSettings, services } from '../../fixtures';
+import { noReferences } from '../no-references';
 
 type AnyType = EntityType<Child, ConfigEntitySpec>;
 const TYPES = { HubAutomation: automations, HubScene: scenes, HubScript: scripts } as unknown as Record<
@@ -146,7 +147,7 @@ export class House {
     this.modules = Object.fromEntries(
       Object.entries(TYPES).map(([kind, type]) => [
         kind,
-        new ConfigEntitySync(type, this.given, this.contexts, noSettings),
+        new ConfigEntitySync(type, this.given, this.contexts, noSettings, noReferences),
       ]),
     );
   }

@@ -1,0 +1,141 @@
+import { HubError, HubFailed, HubRejected } from '../../../client/connection/errors';
+import type { HubClient } from '../../../client/hub-client';
+import { REFERENCES_PAUSE } from '../../../base/limits';
+import { Timer } from '../../../base/timer';
+import type { Outcome, Ready } from '../../../runtime/outcome';
+import type { Child } from '../../objects/child';
+import { PerClient, PerResource } from '../../objects/remembered';
+import type { Services } from '../../services';
+import type { ConfigEntitySpec, EntityType, EntityWork } from '../entity-type';
+import type { InUse } from '../observation';
+import { Creators } from './creators';
+import { referencesOf } from './extract';
+import { confirmed, notSetUp, readIds } from './missing';
+import { Settling } from './settling';
+import { judged, referenceText, type Remembered, unsettled, type Verdict } from './verdict';
+
+/** The data of one resource between two checks. */
+interface Memory extends Remembered {
+  /** Has it reconciled again. */
+  requeue?: () => void;
+  /** True while the resource waits for the hub to settle. */
+  isWaiting?: boolean;
+  /** Texts of the references that the hub has nothing for. */
+  missing?: ReadonlySet<string>;
+}
+
+/** The data of one hub. */
+interface HubState {
+  readonly settling: Settling;
+  readonly memory: PerResource<Memory>;
+  /** Wakes the resources that wait for the hub to settle. */
+  readonly timer: Timer;
+  /** After an answer without which there is no verdict. */
+  pausedUntil: number;
+}
+
+/**
+ * The condition `ReferencesFound` of automations, scenes and scripts that the hub runs (rules.md, "References"). It changes nothing else:
+ * without an answer of the hub there is no verdict, and the former one stays.
+ */
+export class ReferenceCheck extends PerClient<HubState> {
+  private readonly creators: Creators;
+
+  constructor(private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue' | 'settings'>) {
+    super();
+    this.creators = new Creators(services.cache);
+  }
+
+  protected override create(client: HubClient): HubState {
+    const { clock, settings } = this.services;
+    const memory = new PerResource<Memory>(() => ({}));
+    client.names.onAppearance((type, id) => {
+      const appeared = referenceText({ type, id });
+      for (const { missing, requeue } of memory.values()) if (missing?.has(appeared)) requeue?.();
+    });
+    const settling = new Settling(client, clock, settings.hubSettleTime);
+    return { settling, memory, timer: new Timer(clock), pausedUntil: -Infinity };
+  }
+
+  forget({ metadata }: Child, client: HubClient): void {
+    this.find(client)?.memory.delete(metadata.uid);
+  }
+
+  /** Completes the outcome of a resource that is in use. */
+  async complete<R extends Child, S extends ConfigEntitySpec>(
+    entityType: EntityType<R, S>,
+    work: EntityWork<R, S>,
+    inUse: Pick<InUse, 'entity' | 'running'>,
+    outcome: Outcome,
+  ): Promise<Outcome> {
+    if (outcome.type !== 'Ready') return outcome;
+    const { client, resource, context } = work;
+    const state = this.of(client, resource);
+    const now = this.services.clock.monotonic();
+    if (now < state.pausedUntil) return outcome;
+    try {
+      const { epoch } = client.presence;
+      const verdict = await this.look(entityType, work, inUse, state);
+      // The lists may be those of a hub that has just begun to start.
+      return client.presence.epoch === epoch ? merged(outcome, verdict) : outcome;
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      context.log.info({ error }, 'the hub did not let references be checked');
+      if (error instanceof HubRejected || error instanceof HubFailed)
+        state.pausedUntil = now + REFERENCES_PAUSE;
+      return outcome;
+    }
+  }
+
+  private async look<R extends Child, S extends ConfigEntitySpec>(
+    entityType: EntityType<R, S>,
+    { client, payload, resource }: EntityWork<R, S>,
+    { entity, running }: Pick<InUse, 'entity' | 'running'>,
+    state: HubState,
+  ): Promise<Verdict> {
+    // A hub that does not show its running definitions does not fill in a blueprint either.
+    if (!running && 'use_blueprint' in payload) return {};
+    const memory = this.memoryOf(resource, state);
+    const left = await state.settling.left();
+    memory.isWaiting = left > 0;
+    if (left > 0) {
+      wakeAfter(left, state);
+      return unsettled;
+    }
+    const references = referencesOf(running ?? payload);
+    this.creators.record(resource, references);
+    const others = references.all.filter(({ type, id }) => type !== 'entity' || id !== entity.entity_id);
+    const ids = await readIds(client, others, entity.entity_id);
+    const absent = others.filter(
+      ({ type, id }) =>
+        !ids.get(type)!.has(id) && !(type === 'entity' && this.creators.isCreated(id, resource)),
+    );
+    const missing = await confirmed(client, entityType.type, entity.entity_id, absent);
+    memory.missing = new Set(missing.map(referenceText));
+    const found = { missing, ids, notSetUp: await notSetUp(client, missing) };
+    return judged(resource, found, memory, this.services.clock.monotonic());
+  }
+
+  private memoryOf({ kind, metadata: { name, namespace, uid } }: Child, state: HubState): Memory {
+    const memory = state.memory.get(uid);
+    memory.requeue ??= () => this.services.requeue(kind, namespace, name, 'resync');
+    return memory;
+  }
+}
+
+function wakeAfter(delay: number, { timer, memory }: HubState): void {
+  timer.set(delay, () => {
+    for (const { isWaiting, requeue } of memory.values()) if (isWaiting) requeue?.();
+  });
+}
+
+function merged(outcome: Ready, { after, events = [], ...verdict }: Verdict): Ready {
+  const soonest = Math.min(outcome.after ?? Infinity, after ?? Infinity);
+  return {
+    ...outcome,
+    status: { ...outcome.status, ...verdict.status },
+    conditions: { ...outcome.conditions, ...verdict.conditions },
+    events: [...(outcome.events ?? []), ...events],
+    ...(soonest < Infinity && { after: soonest }),
+  };
+}

@@ -1,0 +1,84 @@
+import { nearestName } from '../../../base/nearest-name';
+import { undefinedIf } from '../../../base/undefined-if';
+import type { ConfigEntityKind } from '../../../client/connection/config-entity';
+import { domainOf } from '../../../client/connection/entity-id';
+import { isUnknownCommand } from '../../../client/connection/errors';
+import type { HubClient } from '../../../client/hub-client';
+import type { ReferenceType } from '../../../client/registries/known-names';
+import type { Reference } from './extract';
+import { suggestionFor } from './suggestion';
+
+/** The ids of one type that the hub has. */
+export interface HubIds {
+  has(id: string): boolean;
+  /** The one that a mistyped id is meant to be; undefined: none is near. */
+  suggest(id: string): string | undefined;
+}
+
+/**
+ * The lists of the hub that these references need.
+ *
+ * @param own the entity of the definition, which is no suggestion
+ * @throws HubError
+ */
+export async function readIds(
+  client: HubClient,
+  references: readonly Reference[],
+  own: string,
+): Promise<ReadonlyMap<ReferenceType, HubIds>> {
+  const ids = new Map<ReferenceType, HubIds>();
+  for (const { type } of references) if (!ids.has(type)) ids.set(type, await idsOf(client, type, own));
+  return ids;
+}
+
+async function idsOf(client: HubClient, type: ReferenceType, own: string): Promise<HubIds> {
+  switch (type) {
+    case 'entity': {
+      const names = await client.names.read();
+      return { has: (id) => names.hasEntity(id), suggest: (id) => suggestionFor(id, names.entitiesBut(own)) };
+    }
+    case 'action': {
+      const names = await client.names.read();
+      return { has: (id) => names.hasAction(id), suggest: (id) => suggestionFor(id, names.actions()) };
+    }
+    case 'device': {
+      const devices = await client.settings.device.entries();
+      return { has: (id) => devices.get(id) !== undefined, suggest: () => undefined };
+    }
+    case 'area':
+    case 'floor':
+    case 'label': {
+      const entries = await client.registries[type].entries();
+      return { has: (id) => entries.has(id), suggest: (id) => nearestName(id, [...entries.keys()]) };
+    }
+  }
+}
+
+/**
+ * The missing references that the hub's own extraction finds as well. The hub knows the devices that a former one was split into, and
+ * one of another version may have references in fewer places. It does not tell of actions.
+ *
+ * @throws HubError
+ */
+export async function confirmed(
+  client: HubClient,
+  kind: ConfigEntityKind,
+  entityId: string,
+  missing: readonly Reference[],
+): Promise<readonly Reference[]> {
+  if (missing.every(({ type }) => type === 'action')) return missing;
+  const search = client.connection.command('search/related', { item_type: kind, item_id: entityId });
+  const related = await undefinedIf(isUnknownCommand, search);
+  return missing.filter(({ type, id }) => type === 'action' || !related || related[type]?.includes(id));
+}
+
+/** The domains of missing actions whose integrations the hub has not set up. @throws HubError */
+export async function notSetUp(
+  { components }: HubClient,
+  missing: readonly Reference[],
+): Promise<ReadonlySet<string>> {
+  const domains = missing.filter(({ type }) => type === 'action').map(({ id }) => domainOf(id));
+  const absent = new Set<string>();
+  for (const domain of new Set(domains)) if (!(await components.isLoaded(domain))) absent.add(domain);
+  return absent;
+}

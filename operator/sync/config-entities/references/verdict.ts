@@ -1,0 +1,121 @@
+import { fewNames } from '../../../base/few-names';
+import { REFERENCES_GRACE } from '../../../base/limits';
+import { truncate } from '../../../base/truncate';
+import { domainOf } from '../../../client/connection/entity-id';
+import type { ReferenceType } from '../../../client/registries/known-names';
+import { conditionOf } from '../../../runtime/conditions';
+import { condition, type Ready } from '../../../runtime/outcome';
+import type { Child } from '../../objects/child';
+import type { Reference } from './extract';
+import type { HubIds } from './missing';
+
+/** The parts of an outcome with the condition. Empty: the former verdict stays. */
+export type Verdict = Pick<Ready, 'conditions' | 'status' | 'events' | 'after'>;
+
+/** The references of one resource, compared with the lists of the hub. */
+interface Found {
+  readonly missing: readonly Reference[];
+  readonly ids: ReadonlyMap<ReferenceType, HubIds>;
+  /** Domains of missing actions. */
+  readonly notSetUp: ReadonlySet<string>;
+}
+
+/** The data of one resource between two verdicts. */
+export interface Remembered {
+  /** The last verdict of this process. */
+  wasFound?: boolean;
+  /** Since when something is missing that was there, by the monotonic clock. */
+  missingSince?: number | undefined;
+}
+
+/** A reference that the hub has nothing for, as status has it. */
+interface Missing extends Reference {
+  readonly suggestion?: string;
+}
+
+const MOST_IN_STATUS = 50;
+const MOST_IN_MESSAGE = 5;
+/** Characters. No id of a hub is longer. */
+const LONGEST_ID = 255;
+
+export const referenceText = ({ type, id }: Reference): string => `${type} ${id}`;
+
+export const unsettled: Verdict = {
+  conditions: {
+    ReferencesFound: condition(
+      'Unknown',
+      'HubNotReady',
+      'The hub was started a short time ago, or is setting up its integrations: references are checked afterwards.',
+    ),
+  },
+};
+
+const allFound: Verdict = {
+  conditions: {
+    ReferencesFound: condition(
+      'True',
+      'AllFound',
+      'The hub has every entity, action, device, area, floor and label that it names.',
+    ),
+  },
+  status: { missingReferences: null },
+};
+
+/**
+ * The new verdict. An entity that was there a moment ago may be on its way back, as while an integration is reloaded: the former verdict
+ * stays for a while. A changed spec is judged at once.
+ */
+export function judged(resource: Child, found: Found, remembered: Remembered, now: number): Verdict {
+  if (found.missing.length === 0) {
+    remembered.wasFound = true;
+    remembered.missingSince = undefined;
+    return allFound;
+  }
+  const before = conditionOf(resource, 'ReferencesFound');
+  const isSameSpec = before?.observedGeneration === resource.metadata.generation;
+  if (before?.status === 'True' && isSameSpec) {
+    remembered.missingSince ??= now;
+    const left = remembered.missingSince + REFERENCES_GRACE - now;
+    if (left > 0) return { after: left };
+  }
+  const isChange = before?.status === 'True' || remembered.wasFound === true;
+  remembered.wasFound = false;
+  const missing = withSuggestions(resource, found);
+  const message = messageOf(missing, found);
+  return {
+    conditions: { ReferencesFound: condition('False', 'ReferencesMissing', message) },
+    status: { missingReferences: missing },
+    events: isChange ? [{ type: 'Normal', reason: 'ReferencesMissing', message }] : [],
+  };
+}
+
+/** Sorted. What status suggests already is kept: a search through all names takes a while. */
+function withSuggestions({ status }: Child, { missing, ids }: Found): readonly Missing[] {
+  const before = (status?.['missingReferences'] ?? []) as readonly Missing[];
+  const known = new Map(before.map((each) => [referenceText(each), each.suggestion]));
+  return [...missing]
+    .sort((a, b) => (referenceText(a) < referenceText(b) ? -1 : 1))
+    .slice(0, MOST_IN_STATUS)
+    .map((reference) => {
+      const { type, id } = reference;
+      const inHub = ids.get(type)!;
+      const former = known.get(referenceText(reference));
+      const suggestion = former !== undefined && inHub.has(former) ? former : inHub.suggest(id);
+      return { type, id: truncate(id, LONGEST_ID), ...(suggestion !== undefined && { suggestion }) };
+    });
+}
+
+function messageOf(shown: readonly Missing[], { missing, notSetUp }: Found): string {
+  const names = missing.map((_, index) => (index < MOST_IN_MESSAGE ? wordsOf(shown[index]!, notSetUp) : ''));
+  return `The hub does not have ${fewNames(names, MOST_IN_MESSAGE)}. Correct the name, or add what is missing to the hub.`;
+}
+
+function wordsOf({ type, id, suggestion }: Missing, notSetUp: ReadonlySet<string>): string {
+  const isNotSetUp = type === 'action' && notSetUp.has(domainOf(id));
+  const remarks = [
+    ...(isNotSetUp ? [`the integration ${domainOf(id)} is not set up`] : []),
+    ...(suggestion === undefined ? [] : [`did you mean ${suggestion}?`]),
+  ];
+  const name = type === 'entity' ? id : `the ${type} ${id}`;
+  return remarks.length === 0 ? name : `${name} (${remarks.join('; ')})`;
+}
