@@ -10,6 +10,7 @@ import { filesWithSecrets, review, type SecretUses } from '../webhook/review';
 import { fieldOf, type Path, pathIn } from './field-path';
 import { type GivenConfigMap, type GivenSecret, GivenState } from './given-state';
 import type { Manifest } from './manifests';
+import { type EntryResource, entryTypeOf } from '../sync/registry/entry-types';
 import { reportReconciliationProblems } from './reconciliation-rules';
 import { checkSchema } from './schema';
 
@@ -180,7 +181,8 @@ function webhookProblems(
   if (tooLarge) report('error', tooLarge);
   const unsafe = unsafeIntegers(resource.spec, 'spec').map(unsafeIntegerMessage);
   for (const message of unsafe) report('error', message);
-  for (const warning of warnings) if (!unsafe.includes(warning)) report('warning', warning);
+  const rejected = [...unsafe, entryTypeOf(resource)?.validate?.(resource as EntryResource)];
+  for (const warning of warnings) if (!rejected.includes(warning)) report('warning', warning);
   const [other] = refusal ? [] : state.othersWithIdentity(definition, resource);
   if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
 }

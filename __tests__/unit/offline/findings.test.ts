@@ -382,6 +382,13 @@ describe('findingsOf', () => {
     ]);
   });
 
+  test('a helper that its hub could not load is an error, and not a warning as well', async () => {
+    const spec = { type: 'text', name: 'Code', text: { pattern: '[' } };
+    expect(await found(given(ours('HubHelper', 'code', spec)))).toEqual([
+      expect.stringMatching(/^error (spec\.text\.pattern: )+a set is not closed/),
+    ]);
+  });
+
   test('a fault that a rule of the schema reports is not repeated in the words of the reconciliation', async () => {
     const integration = ours('HubIntegration', 'a', { domain: 'mqtt', configuration: { broker: {} } });
     expect(await found(given(integration))).toEqual([
