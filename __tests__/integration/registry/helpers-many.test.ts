@@ -1,8 +1,14 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { RegistryFields } from '../../../operator/client/connection/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { helperDomains, type HelperType } from '../../../operator/kinds/helper/domains';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
+import { kubectlHub } from '../../cluster/command-line';
 import { configuration, DEFAULT_CONFIGURATION, helper, Home, hub } from '../../cluster/home';
 import { HubRecorder } from '../../cluster/hub-recorder';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
@@ -13,6 +19,7 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 const HUB = 'villa';
 const PROXIED = 'example.org/proxied-hub';
 const HELPERS = 100;
+const EXPORTED = 200;
 
 const types = Object.keys(helperDomains) as HelperType[];
 const TEXT = `${DEFAULT_CONFIGURATION}\n${Object.values(helperDomains)
@@ -122,6 +129,45 @@ test('each of 100 helpers is written once, one with another id twice, and none a
       return status?.['lastHandledReconcileAt'] === '1';
     });
   expect(recorder.changes()).toEqual([]);
+});
+
+test('200 helpers that the UI made are exported twice alike, and applied without a write', async () => {
+  const fields: Partial<Record<HelperType, RegistryFields>> = {
+    number: { min: 0, max: 10 },
+    select: { options: ['b', 'a'] },
+    datetime: { has_date: true },
+    schedule: { friday: [{ from: '08:00', to: '24:00' }] },
+  };
+  for (let index = 0; index < EXPORTED; index++) {
+    const type = types[index % types.length]!;
+    const name = index % 2 === 0 ? `Küche ${index}` : 'Lampe';
+    await client.connection.command(`${helperDomains[type]}/create`, { name, ...fields[type] });
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'helpers-'));
+  try {
+    const exported = async (name: string) => {
+      const to = join(folder, name);
+      const args = ['export', `--hub=${HUB}`, `--to=${to}`];
+      expect(await kubectlHub(home.namespace, args)).toMatchObject({ code: 0 });
+      const files = (await readdir(join(to, 'helpers'))).sort();
+      return Promise.all(
+        files.map(async (file) => [file, await readFile(join(to, 'helpers', file), 'utf8')]),
+      );
+    };
+    const first = await exported('first');
+    expect(await exported('second')).toEqual(first);
+    expect(first.length).toBe(EXPORTED + HELPERS);
+    const resources = first
+      .map(([, text]) => parse(text!) as ReturnType<typeof helper>)
+      .filter(({ spec }) => !/^Hilfe/.test((spec as { name: string }).name));
+    expect(resources).toHaveLength(EXPORTED);
+    recorder.sent.length = 0;
+    await Promise.all(resources.map((resource) => home.apply(resource)));
+    for (const { metadata } of resources) await home.ready('hubhelper', metadata.name);
+    expect(recorder.changes()).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 const points = ['status pendingName', 'input_text/create', 'input_text/update', 'status id'];

@@ -377,7 +377,7 @@ describe('RegistrySync', () => {
       expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
       expect(writes).toEqual([]);
       states['input_text.code'] = { editable: false, restored: true };
-      await reconcile('code');
+      expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'HelperRegistered' });
       expect(writes).toEqual([]); // announced
       states = {};
       expect(await settle('code')).toMatchObject({ type: 'Ready' });
