@@ -7,6 +7,7 @@ import { CommandError } from '../command-error';
 import type { NotExpressed } from '../export/config-entities';
 import { type ExportedFile, filesOf, type Warning } from '../export/files';
 import { printDocument } from '../yaml/print';
+import { describeBlueprints } from './blueprints';
 import { checkConfiguration } from './check';
 import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
 import { pastedKindTask } from './definitions';
@@ -40,9 +41,10 @@ export interface Converted {
 export async function convert(source: Source, names: Names, texts: BoundedTasks): Promise<Converted> {
   const files = await named(source, texts);
   const described = await describeDefinitions(files, names.hub, texts);
-  const checked = await filesOf(described.resources);
+  const blueprints = await describeBlueprints(files, names.hub, texts);
+  const checked = await filesOf([...described.resources, ...blueprints.resources]);
   const own = Object.hasOwn(files, 'configuration.yaml')
-    ? await convertConfiguration({ ...source, files }, names, texts)
+    ? await convertConfiguration({ ...source, files }, blueprints.taken, names, texts)
     : { files: [], errors: [], warnings: [], stays: source.left, configMaps: [] };
   const resources = [...own.files.filter(({ kind }) => kind !== ''), ...checked.files];
   return {
@@ -76,10 +78,15 @@ async function named({ type, files }: Source, texts: BoundedTasks): Promise<File
   return { [form]: text };
 }
 
-async function convertConfiguration({ files, left }: Source, names: Names, texts: BoundedTasks) {
+async function convertConfiguration(
+  { files, left }: Source,
+  taken: ReadonlySet<string>,
+  names: Names,
+  texts: BoundedTasks,
+) {
   const given = { files, left: left.map(({ path }) => path) };
   const inventory = await within(texts, inventoryTask, given, 'configuration.yaml');
-  const { carried, stays, refused } = carriedFiles(files, left, inventory);
+  const { carried, stays, refused } = carriedFiles(files, taken, left, inventory);
   const configMaps = planConfigMaps(names.hub, carried);
   const manifest = resourceOf(configuration.kind, names.hub, names.hub, {
     configuration: files['configuration.yaml']!,
@@ -119,14 +126,19 @@ async function convertConfiguration({ files, left }: Source, names: Names, texts
  * Splits the files of the source. Included files are `carried` along; files that are not included stay.
  * `refused` has a sentence for each included file that cannot be carried along.
  */
-function carriedFiles(files: Files, left: readonly Left[], { included, lost }: Inventory) {
+function carriedFiles(
+  files: Files,
+  taken: ReadonlySet<string>,
+  left: readonly Left[],
+  { included, lost }: Inventory,
+) {
   const carried: Record<string, string> = {};
   const stays = left.filter(({ path }) => !lost.includes(path));
   const refused = left
     .filter(({ path }) => lost.includes(path))
     .map(({ path, reason }) => `${path} is included: ${reason}.`);
   const isIncluded = new Set(included);
-  const handled = new Set(['configuration.yaml', 'secrets.yaml', ...Object.keys(KINDS)]);
+  const handled = new Set(['configuration.yaml', 'secrets.yaml', ...Object.keys(KINDS), ...taken]);
   for (const [path, text] of Object.entries(files)) {
     if (handled.has(path) || path.startsWith('.')) continue;
     const isOfHub = /^blueprints\/[^/]+\/homeassistant\//.test(path);

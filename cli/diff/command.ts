@@ -6,7 +6,7 @@ import { OperationalError } from '../../operator/base/errors';
 import { truncate } from '../../operator/base/truncate';
 import { HubFailed, HubRejected } from '../../operator/client/connection/errors';
 import { redactValue } from '../../operator/client/connection/redact';
-import { type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
+import { blueprint, type Hub, hub as hubKind, integration, kindsByName } from '../../operator/kinds';
 import { duplicateMessage } from '../../operator/kinds/duplicate-id';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { byAge } from '../../operator/runtime/age';
@@ -25,6 +25,7 @@ import { likelySecrets } from '../export/likely-secrets';
 import { openHub, type OpenHub } from '../hub/access';
 import { oneLine, type OutputOptions, printResult, withOutput } from '../output';
 import { hubNameOf } from '../status/causes';
+import { blueprintChange } from './blueprint-change';
 import { type ClusterChange, clusterChange } from './cluster-change';
 import { configEntityChange, entityTypeOf } from './config-entity-change';
 import { type HubChange, isChange } from './hub-change';
@@ -306,6 +307,7 @@ async function changeInHub(
   if (entryType) return registryChange(entryType, resource, siblings, stored);
   const borrowedType = borrowedTypeOf(resource.kind);
   if (borrowedType) return settingsChange(borrowedType, resource, siblings, stored);
+  if (resource.kind === blueprint.kind) return blueprintChange(resource, stored);
   if (resource.kind === integration.kind) return integrationChange(resource, before, siblings, stored);
   return undefined;
 }

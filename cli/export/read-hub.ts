@@ -12,6 +12,7 @@ import type { Categories } from '../../operator/client/registries/category-regis
 import { entryKinds } from '../../operator/sync/registry/entry-types';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
 import { categoryType } from '../../operator/sync/registry/borrowed/declared';
+import { readBlueprints } from './blueprints';
 import type { IdsInFiles } from './config-copy';
 import { type NotExpressed, readEntities } from './config-entities';
 import type { HubContent } from './resources';
@@ -50,7 +51,10 @@ export async function readHub(
       integrations,
       settings: await readSettings(client),
     },
-    notExpressed: [automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
+    notExpressed: [
+      ...[automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
+      ...(await readBlueprints(client)),
+    ],
   };
 }
 

@@ -1,6 +1,6 @@
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { configRegistryTypes, type RegistryType } from '../../operator/client/connection/registry-types';
-import { integration } from '../../operator/kinds';
+import { blueprint, integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
@@ -54,6 +54,10 @@ export async function pulledFields(
   const borrowedType = borrowedTypeOf(resource.kind);
   if (borrowedType) return pulledSettings(borrowedType, resource, resources, stored);
   if (resource.kind === integration.kind) return pulledIntegration(resource, resources, stored);
+  if (resource.kind === blueprint.kind)
+    throw new CommandError(
+      'the hub never shows the text of a blueprint, so it cannot be pulled: copy its file from /config/blueprints',
+    );
   throw new CommandError(`a ${resource.kind} is not edited in the hub: there is nothing to pull`);
 }
 

@@ -1,9 +1,11 @@
 import { isObject } from '../../operator/base/is-object';
 import {
   configuration,
+  blueprint as blueprintKind,
   type Hub,
   hub as hubKind,
   type HubAutomation,
+  type HubBlueprint,
   type HubConfiguration,
   type HubScene,
   type HubScript,
@@ -18,6 +20,7 @@ import { checkSchema } from '../../operator/offline/schema';
 import { automations } from '../../operator/sync/config-entities/automation';
 import { scenes } from '../../operator/sync/config-entities/scene';
 import { scripts } from '../../operator/sync/config-entities/script';
+import { givenText } from '../../operator/sync/configuration/blueprint/text-of';
 import { givenFiles } from '../../operator/sync/configuration/generate/given-files';
 import { desiredEntry } from '../../operator/sync/registry/desired';
 import {
@@ -75,7 +78,7 @@ export function describeHome(manifests: readonly Manifest[]): DescribedHome {
       floors: entriesOf(floors, resources),
       labels: entriesOf(labels, resources),
       areas: entriesOf(areas, resources),
-      blueprints: [],
+      blueprints: blueprintsOf(resources, configMapsIn(manifests)),
     },
   };
 }
@@ -105,6 +108,21 @@ function configurationOf(
   const { configuration: text } = spec;
   return { ...(text !== undefined && { configuration: text }), files: given.files };
 }
+
+/** The blueprints of HubBlueprints. @throws CommandError a ConfigMap is not among the manifests */
+const blueprintsOf = (
+  resources: readonly CustomResource[],
+  configMaps: readonly GivenConfigMap[],
+): Home['blueprints'] =>
+  ofKind<HubBlueprint>(resources, blueprintKind.kind).map(({ metadata, spec }) => {
+    const name = spec.configMapRef?.name;
+    const configMap =
+      name === undefined ? undefined : configMapIn(configMaps, metadata.namespace ?? '', name);
+    const given = givenText(spec, configMap);
+    if (given.type !== 'text')
+      throw new CommandError(`the HubBlueprint ${metadata.name} is not complete: ${given.message}`);
+    return { domain: spec.domain, path: spec.path, yaml: given.text };
+  });
 
 /** The payloads that the operator would send to the hub, with their ids. */
 function definitionsOf(

@@ -4,6 +4,7 @@ import { outliveCreation } from '../../cluster/creation-time';
 import {
   area,
   automation,
+  blueprint,
   floor,
   Home,
   integration,
@@ -66,7 +67,14 @@ const ENTITIES = [
   (name: string) => scene('villa', `scene-${name}`, { id: 'movie', name: 'Movie' }),
   (name: string) => script('villa', `script-${name}`, { id: 'night', alias: 'Night' }),
 ];
-const ALL = [...REGISTRY, ...INTEGRATIONS, ...ENTITIES];
+const BLUEPRINTS = [
+  (name: string) =>
+    blueprint('villa', `blueprint-${name}`, {
+      path: 'tests/lamp.yaml',
+      content: 'blueprint: { name: Lamp, domain: automation }\ntriggers: []\nactions: []\n',
+    }),
+];
+const ALL = [...BLUEPRINTS, ...REGISTRY, ...INTEGRATIONS, ...ENTITIES];
 const named = (name: string) => ALL.map((each) => each(name));
 
 const DRY_RUN = { 'hub-operator.dev/dry-run': 'true' };

@@ -221,6 +221,50 @@ describe('the configuration', () => {
   });
 });
 
+describe('blueprints', () => {
+  const lamp = '# Mine\nblueprint: { name: Lamp, domain: automation, input: { a: } }\nb: !input a\n';
+
+  test('become resources with their texts, also without a configuration.yaml', async () => {
+    const files = {
+      'blueprints/automation/Some User/Lamp (1).yaml': lamp,
+      'blueprints/script/me/lamp.yaml': 'blueprint: { name: Lamp, domain: script }\nsequence: []\n',
+      'blueprints/automation/homeassistant/motion_light.yaml': lamp,
+    };
+    for (const main of ['configuration.yaml', 'automations.yaml']) {
+      const { files: made, notExpressed } = await converted({ ...files, [main]: '' });
+      const blueprints = made.filter(({ kind }) => kind === 'HubBlueprint');
+      expect(blueprints.map(({ path }) => path)).toEqual([
+        'blueprints/some-user-lamp-1.yaml',
+        'blueprints/me-lamp.yaml',
+      ]);
+      expect(parse(blueprints[0]!.text)).toMatchObject({
+        spec: {
+          hubRef: { name: 'villa' },
+          domain: 'automation',
+          path: 'Some User/Lamp (1).yaml',
+          content: lamp,
+        },
+      });
+      expect(notExpressed).toEqual([]);
+      expect(made.filter(({ isRaw }) => isRaw)).toEqual([]);
+      const list = made.find(({ path }) => path === 'kustomization.yaml')?.text;
+      expect(list).toContain('blueprints/me-lamp.yaml');
+    }
+  });
+
+  test('stay files of the configuration if a resource would be refused', async () => {
+    const { files } = await converted({
+      'configuration.yaml': 'a:\n',
+      'blueprints/automation/me/secret.yaml': `${lamp}c: !secret d\n`,
+      'blueprints/script/me/other-domain.yaml': lamp,
+    });
+    expect(files.filter(({ isRaw }) => isRaw).map(({ path }) => path)).toEqual([
+      'config/blueprints/automation/me/secret.yaml',
+      'config/blueprints/script/me/other-domain.yaml',
+    ]);
+  });
+});
+
 describe('secrets', () => {
   test('become a HubSecrets with the keys that are used, and no file has a value', async () => {
     const files = {

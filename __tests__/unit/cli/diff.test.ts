@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
+import { shownBlueprint } from '../../../operator/sync/configuration/blueprint/shown';
+import { blueprintHash } from '../../../operator/sync/configuration/blueprint/text-of';
 import { FakeHub } from '../client/fake-hub';
 import { CommandLine, merge, ofHub, resource } from './command-line';
 
@@ -166,4 +168,37 @@ test('the folders in a directory are read with -R, as kubectl does', async () =>
   expect(code).toBe(2);
   expect(await line.run(`diff -R -f ${folder}/`)).toMatchObject({ code: 0 });
   expect(await line.run(`diff -f ${folder}/labels/`)).toMatchObject({ code: 0 });
+});
+
+describe('a HubBlueprint', () => {
+  const content = 'blueprint: { name: Lamp, domain: automation }\ntriggers: []\nactions: []\n';
+  const lamp = { ...ofHub('villa'), domain: 'automation', path: 'me/lamp.yaml', content };
+  const listed = { 'me/lamp.yaml': { metadata: { name: 'Lamp', input: {} } } };
+
+  /** Runs the command for a hub with these blueprints and a resource with this status. */
+  async function compared(blueprints: object, status: object, spec: object = {}): Promise<string> {
+    hub.onCommand = ({ message: { type }, succeed }) =>
+      succeed(type === 'blueprint/list' ? blueprints : { substituted_config: { triggers: [], actions: [] } });
+    const stored = resource('HubBlueprint', 'lamp', { ...lamp, ...spec }, { fields: status });
+    const line = cluster(external('villa', hub.url), stored);
+    const file = await write('a.yaml', manifest('HubBlueprint', 'lamp', { ...lamp, ...spec }));
+    return (await line.run(`diff -f ${file}`)).stdout;
+  }
+
+  test('is created, replaced after the operator has looked, or equal', async () => {
+    expect(await compared({}, {})).toContain('hub: create');
+    expect(await compared(listed, {})).toContain('The hub never shows the text of a blueprint');
+    const { hash } = await shownBlueprint(
+      { substitute: () => Promise.resolve({ triggers: [], actions: [] }) },
+      'automation',
+      'me/lamp.yaml',
+      listed['me/lamp.yaml'],
+    );
+    const status = { appliedHash: blueprintHash(content, undefined), bodyHash: hash };
+    expect(await compared(listed, status)).toContain('0 would change something');
+    expect(await compared(listed, { ...status, bodyHash: 'sha256:00' })).toContain('the change is reverted');
+    expect(await compared(listed, { ...status, bodyHash: 'sha256:00' }, { driftPolicy: 'Warn' })).toContain(
+      'the change is kept',
+    );
+  });
 });

@@ -1,7 +1,7 @@
 import { isTestFile } from '../../../operator/offline/files';
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { Manifest } from '../../../operator/offline/manifests';
-import { configuration, hub as hubKind, type HubConfiguration } from '../../../operator/kinds';
+import { blueprint, configuration, hub as hubKind, kindsByName } from '../../../operator/kinds';
 import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ClusterObject } from '../../../operator/runtime/objects';
 import { builtin } from '../../../operator/runtime/types';
@@ -137,11 +137,11 @@ class Recording {
     }));
   }
 
-  /** The ConfigMaps to which `spec.filesFrom` refers. */
+  /** The ConfigMaps to which `spec.filesFrom` and HubBlueprints refer. */
   private async configMapsOf(resources: readonly CustomResource[]): Promise<readonly ClusterObject[]> {
     const references = resources
-      .filter(({ kind }) => kind === configuration.kind)
-      .flatMap((each) => configuration.references(each as unknown as HubConfiguration))
+      .filter(({ kind }) => [configuration.kind, blueprint.kind].some((each) => each === kind))
+      .flatMap((each) => kindsByName.get(each.kind)!.references(each))
       .filter(({ kind }) => kind === builtin.ConfigMap.kind);
     const found = await Promise.all(
       references.map(({ name }) => this.cluster.api.find(builtin.ConfigMap, this.cluster.namespace, name)),

@@ -38,6 +38,7 @@ export function sidesOf(running: RunningHub, inCluster: DescribedHome, given: De
     after: {
       ...common,
       ...configurationOf(given.home, inCluster.home),
+      blueprints: given.home.blueprints,
       ...withOwnPlaces(given.home, running.places),
       ...definitionsWith(now, given.home, stays),
     },
@@ -130,12 +131,14 @@ function withOwnPlaces(given: Home, hub: RunningHub['places']): RunningHub['plac
 const nameOf = ({ name }: Payload): string => String(name).trim().toLowerCase();
 
 /**
- * The home with its blueprints expanded by the hub, except blueprints that are among the files of the home.
+ * The home with its blueprints expanded by the hub, except those that the home has itself.
  */
 export async function withoutBlueprints(client: HubClient, home: Home): Promise<Home> {
   const plain = async (domain: 'automation' | 'script', definition: Payload): Promise<Payload> => {
     const { path } = (definition['use_blueprint'] ?? {}) as { readonly path?: unknown };
-    const isOwn = `blueprints/${domain}/${String(path)}` in home.files;
+    const isOwn =
+      `blueprints/${domain}/${String(path)}` in home.files ||
+      home.blueprints.some((each) => each.domain === domain && each.path === path);
     return isOwn ? definition : expanded(client, domain, definition);
   };
   const automations: Payload[] = [];

@@ -166,6 +166,28 @@ describe('the home', () => {
     );
   });
 
+  test('has the blueprints of HubBlueprints, also of ConfigMaps', async () => {
+    const content = 'blueprint: { name: a, domain: script }\nsequence: []\n';
+    const place = { domain: 'script', path: 'me/a.yaml' };
+    const own = resource('HubBlueprint', 'own', { ...place, content });
+    const configMapRef = { name: 'texts', key: 'b.yaml' };
+    const named = resource('HubBlueprint', 'named', { domain: 'script', path: 'me/b.yaml', configMapRef });
+    const texts = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'texts' },
+      data: { 'b.yaml': content },
+    };
+    const { home } = await described(own, named, texts);
+    expect(home.blueprints).toEqual([
+      { ...place, yaml: content },
+      { domain: 'script', path: 'me/b.yaml', yaml: content },
+    ]);
+    await expect(described(named)).rejects.toThrow(
+      'the HubBlueprint named is not complete: spec.configMapRef: there is no ConfigMap texts. Create it.',
+    );
+  });
+
   test('without a Hub is in UTC, and has no version', async () => {
     const { home, hub } = await described(automation('a'));
     expect(home.hub).toEqual({ timezone: 'UTC' });

@@ -8,12 +8,11 @@ import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { ReconcileContext } from '../../../runtime/sync-module';
 import { hubVolume } from '../../hub-pod/hub-volume';
 import { type ObjectReconcile, untilLoaded } from '../../objects/object-sync';
-import { payloadHash } from '../../objects/payload-hash';
 import type { Services } from '../../services';
 import { readConfigMap } from '../read-given-files';
 import type { BlueprintContext, CachedBlueprint } from './contexts';
 import { blueprintTask } from './read-blueprint';
-import { type GivenText, givenText, tooCostly } from './text-of';
+import { blueprintHash, type GivenText, givenText, tooCostly } from './text-of';
 
 /** The inputs of one reconcile of one resource. */
 export interface Work extends ObjectReconcile<HubBlueprint> {
@@ -65,7 +64,7 @@ export async function beginWork(
     cached.rejection = undefined;
   }
   const volume = hubVolume(services, namespace, spec.hubRef.name);
-  const hash = payloadHash({ text, sourceUrl: spec.sourceUrl ?? null });
+  const hash = blueprintHash(text, spec.sourceUrl);
   return { resource, client, context, spec, hub, cached, given, hasSource, hash, volume };
 }
 

@@ -156,7 +156,7 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
       const listed = (await blueprints.list(domain)).get(path);
       const shown = listed && (await shownBlueprint(blueprints, domain, path, listed));
       const users = await blueprints.usersOf(domain, path);
-      if (isReplaced || (users?.length ?? 0) > 0) this.reload(work, isReplaced ? reloaded : undefined);
+      if (isReplaced || mayBeUsed(users)) this.reload(work, isReplaced ? reloaded : undefined);
       return conditions.inProgress(
         {
           status: {
@@ -209,7 +209,7 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     const isUnseen = !hasAccepted(resource, hash) && resource.status?.bodyHash !== seen.shown?.hash;
     const isDue = failed !== undefined && now - failed.at >= DEPENDENCY_REQUEUE;
     const status = { ...this.accepted(work, seen), ...volumeStatus(volume) };
-    if ((isUnseen && (users?.length ?? 0) > 0) || isDue) {
+    if ((isUnseen && mayBeUsed(users)) || isDue) {
       cached.failed = undefined;
       this.reload(work);
       return conditions.loading(status);
@@ -264,3 +264,6 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     this.contexts.of(client, resource).cached.delete(resource.metadata.uid);
   }
 }
+
+/** @param users undefined if the hub does not tell them */
+const mayBeUsed = (users: readonly string[] | undefined): boolean => users?.length !== 0;

@@ -1,6 +1,7 @@
 import type { Bounded } from '../../../base/bounded-task';
 import { isConfigMapOfHub } from '../../../kinds/object-names';
 import type { HubBlueprintSpec } from '../../../kinds';
+import { payloadHash } from '../../objects/payload-hash';
 import type { NamedConfigMap } from '../generate/given-files';
 
 /** The text of a blueprint. `field` names the source of the text in messages. */
@@ -11,6 +12,10 @@ export type GivenText =
   | { readonly type: 'invalid'; readonly message: string };
 
 const FIELD = 'spec.configMapRef';
+
+/** Returns the hash of a text and of its source in the spec. */
+export const blueprintHash = (text: string, sourceUrl: string | undefined): string =>
+  payloadHash({ text, sourceUrl: sourceUrl ?? null });
 
 /** @param configMap the ConfigMap that the spec names; undefined if it does not exist */
 export function givenText(

@@ -146,14 +146,14 @@ beforeEach(() => {
   apply({});
 });
 
-function apply(spec: object, status: HubBlueprint['status'] = {} as never): void {
+function apply(spec: object, status: HubBlueprint['status'] = {}): void {
   resource = {
     apiVersion: GROUP_VERSION,
     kind: 'HubBlueprint',
     metadata: { ...objectMetadata, name: 'lamp', namespace: 'home', uid: 'uid-of-lamp', generation: 1 },
     spec: { hubRef: { name: 'villa' }, domain: 'automation', path: PATH, content: text(), ...spec },
     status,
-  } as HubBlueprint;
+  };
 }
 
 const change = (spec: object) => apply(spec, resource.status);
@@ -163,7 +163,7 @@ async function reconcile(overrides: object = {}): Promise<Outcome> {
   const outcome = await sync.sync(resource, client, { ...context, ...overrides });
   const status = { ...resource.status, ...outcome.status };
   const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
-  resource = { ...resource, status: Object.fromEntries(present) as never };
+  resource = { ...resource, status: Object.fromEntries(present) };
   return outcome;
 }
 
