@@ -221,7 +221,7 @@ export const readyReasons = {
   ReloadFailed: {
     kinds: ['HubConfiguration', ...blueprints],
     meaning:
-      'The hub failed to reload a section, and `reloadStrategy: hot-reload` forbids a restart; or it has a blueprint and failed to reload what uses it, which is repeated every 30 s.',
+      'The hub failed to reload a section, and `reloadStrategy: hot-reload` forbids a restart; or it has a blueprint and failed to reload what uses it, which is repeated after 8 minutes.',
     action: 'Read the message and the hub’s log, or restart the hub.',
   },
   RestartPending: {

@@ -62,6 +62,8 @@ export async function beginWork(
     client.blueprints.invalidate(spec.domain);
     cached.trial = undefined;
     cached.rejection = undefined;
+    cached.read = undefined;
+    if (cached.failed) cached.failed = { ...cached.failed, at: -Infinity };
   }
   const volume = hubVolume(services, namespace, spec.hubRef.name);
   const hash = blueprintHash(text, spec.sourceUrl);

@@ -1,4 +1,4 @@
-import { DEPENDENCY_REQUEUE } from '../../../base/limits';
+import { DEPENDENCY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL } from '../../../base/limits';
 import { fewNames } from '../../../base/few-names';
 import { truncate } from '../../../base/truncate';
 import type { HubBlueprintSpec } from '../../../kinds';
@@ -94,7 +94,7 @@ export function loaded(
       `The hub has the blueprint, and could not reload what uses it: ${failed.message}.`,
       {
         ...details,
-        after: DEPENDENCY_REQUEUE,
+        after: REJECTED_WRITE_RETRY_INTERVAL,
       },
     );
   return ready('BlueprintLoaded', `The hub has it as ${domain}/${path}.`, details);

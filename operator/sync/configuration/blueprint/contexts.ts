@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock';
 import { Timer } from '../../../base/timer';
 import type { ReloadResult } from '../../../client/config-entities/reload-retry';
-import type { BlueprintDomain } from '../../../client/connection/config-entity';
+import type { BlueprintDomain, EntityPayload } from '../../../client/connection/config-entity';
 import type { HubClient } from '../../../client/hub-client';
 import type { HubEvent } from '../../../client/hub-events';
 import type { HubBlueprint } from '../../../kinds';
@@ -14,18 +14,31 @@ import { Checks } from './checks';
 
 /** The result of a trial of a text in the hub. */
 export interface Trial {
-  /**
-   * Identifies the text, the blueprint in the hub and the definitions that use it. The result is only valid
-   * for these.
-   */
+  /** Identifies the text and the blueprint in the hub. The result is only valid for these. */
   readonly key: string;
+  /** Identifies the definitions that use the blueprint, for a text that is not equal. */
+  readonly users: string;
   readonly isEqual: boolean;
   /** The automations and scripts that would be invalid with the text, each with the reason. */
   readonly broken: readonly { readonly entityId: string; readonly problem: string }[];
 }
 
+/** An automation or script that uses a blueprint. */
+export interface User {
+  readonly entityId: string;
+  /** The inputs in the spec of its resource, or the present inputs if it has no resource. */
+  readonly input: object;
+  /** Keys of its own, which override the keys of the blueprint. */
+  readonly own: EntityPayload;
+}
+
+/** Automations and scripts without a resource by entity id, with the paths of their blueprints; undefined if the hub does not return them. */
+export type ReadUsers = Map<string, { readonly path: unknown; readonly user: User } | undefined>;
+
 /** In-memory state of one resource. */
 export interface CachedBlueprint extends Corrected, Paced {
+  /** Automations and scripts that were read, and the number of reloads in the hub until then. */
+  read?: { readonly reloadCount: number; readonly users: ReadUsers } | undefined;
   trial?: Trial | undefined;
   /** The present or last reload of the automations and scripts that use the blueprint. */
   reload?: Operation<ReloadResult | undefined> | undefined;
@@ -37,6 +50,8 @@ export interface CachedBlueprint extends Corrected, Paced {
 export interface BlueprintContext {
   readonly cached: PerResource<CachedBlueprint>;
   readonly checks: Checks;
+  /** The number of reloads in the hub that were seen: each may have changed definitions. */
+  reloadCount(): number;
   /** Resolves with true when the hub reports the end of a reload, or with false at a time limit. */
   expectReload(domain: BlueprintDomain): Promise<boolean>;
 }
@@ -68,6 +83,7 @@ export class BlueprintContexts extends PerClient<BlueprintContext> {
     return {
       cached,
       checks: new Checks(client),
+      reloadCount: () => watch.count,
       expectReload: (domain) => watch.expect(domain, RELOAD_WAIT),
     };
   }
@@ -78,6 +94,8 @@ export class BlueprintContexts extends PerClient<BlueprintContext> {
  * blueprint.
  */
 class ReloadWatch {
+  /** The number of reloads that were seen. */
+  count = 0;
   private readonly timers = new Map<
     BlueprintDomain | undefined,
     { readonly timer: Timer; latestAt: number }
@@ -93,12 +111,15 @@ class ReloadWatch {
   onEvent(event: HubEvent): void {
     switch (event.type) {
       case 'reloaded':
+        this.count += 1;
         for (const each of this.awaited) if (each.domain === event.kind) each.done();
         return this.changed(event.kind as BlueprintDomain);
       case 'external-reload':
+        this.count += 1;
         return this.changed(event.kind as BlueprintDomain);
       case 'reconnected':
       case 'changes-missed':
+        this.count += 1;
         return this.changed(undefined);
     }
   }

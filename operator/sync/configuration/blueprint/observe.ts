@@ -2,7 +2,7 @@ import { HubFailed } from '../../../client/connection/errors';
 import { canonical } from '../../objects/payload-hash';
 import { hasAccepted } from '../../objects/ownership';
 import type { Services } from '../../services';
-import type { Trial } from './contexts';
+import type { CachedBlueprint, ReadUsers, Trial } from './contexts';
 import { type Shown, shownBlueprint } from './shown';
 import { brokenBy, runningUsers } from './users';
 import type { Work } from './begin';
@@ -68,21 +68,30 @@ async function tried(
   keptUrl: string | undefined,
 ): Promise<Trial> {
   const { domain, path } = spec;
-  const entityIds = (await client.blueprints.usersOf(domain, path)) ?? [];
-  const users = await runningUsers(services, client, resource, { domain, path }, entityIds);
-  const key = canonical({ hash, present: present?.hash ?? null, users });
-  if (cached.trial?.key === key) return cached.trial;
+  const key = canonical({ hash, present: present?.hash ?? null });
+  const known = cached.trial?.key === key ? cached.trial : undefined;
+  if (known?.isEqual) return known;
+  const findUsers = async () => {
+    const entityIds = (await client.blueprints.usersOf(domain, path)) ?? [];
+    const read = readUsers(cached, hub.reloadCount());
+    return runningUsers(services, client, resource, { domain, path, entityIds, read });
+  };
+  if (known && known.users === canonical(await findUsers())) return known;
   const sourceUrl = spec.sourceUrl ?? keptUrl;
   const trial = await hub.checks.withCopy({ domain, yaml: given.text, sourceUrl }, async (copy) => {
     const listed = (await client.blueprints.list(domain)).get(copy) ?? {};
     const shown = await shownBlueprint(client.blueprints, domain, copy, listed);
-    const isEqual = shown.hash === present?.hash;
-    return {
-      key,
-      isEqual,
-      broken: isEqual ? [] : await brokenBy(client, { domain, path: copy }, path, users),
-    };
+    if (shown.hash === present?.hash) return { key, isEqual: true, users: '', broken: [] };
+    const users = await findUsers();
+    const broken = await brokenBy(client, { domain, path: copy }, path, users);
+    return { key, isEqual: false, users: canonical(users), broken };
   });
   cached.trial = trial;
   return trial;
+}
+
+/** The automations and scripts without a resource that were read since the last reload in the hub. */
+function readUsers(cached: CachedBlueprint, reloadCount: number): ReadUsers {
+  if (cached.read?.reloadCount !== reloadCount) cached.read = { reloadCount, users: new Map() };
+  return cached.read.users;
 }

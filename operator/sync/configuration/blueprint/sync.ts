@@ -1,5 +1,5 @@
 import { timestamp } from '../../../base/clock';
-import { DEPENDENCY_REQUEUE, RESYNC } from '../../../base/limits';
+import { DEPENDENCY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../base/limits';
 import { HubFailed, HubRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { blueprint as definition, type HubBlueprint } from '../../../kinds';
@@ -207,7 +207,7 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     const users = await client.blueprints.usersOf(spec.domain, spec.path);
     // After a crash, the reload that followed the save may not have run.
     const isUnseen = !hasAccepted(resource, hash) && resource.status?.bodyHash !== seen.shown?.hash;
-    const isDue = failed !== undefined && now - failed.at >= DEPENDENCY_REQUEUE;
+    const isDue = failed !== undefined && now - failed.at >= REJECTED_WRITE_RETRY_INTERVAL;
     const status = { ...this.accepted(work, seen), ...volumeStatus(volume) };
     if ((isUnseen && mayBeUsed(users)) || isDue) {
       cached.failed = undefined;

@@ -6,22 +6,13 @@ import type { HubClient } from '../../../client/hub-client';
 import { isObject } from '../../../base/is-object';
 import type { Child } from '../../objects/child';
 import type { Services } from '../../services';
-import type { Trial } from './contexts';
+import type { ReadUsers, Trial, User } from './contexts';
 import { canonicalBody } from './shown';
 
 /** The place of a blueprint in the hub. */
 interface PlacedBlueprint {
   readonly domain: BlueprintDomain;
   readonly path: string;
-}
-
-/** An automation or script that uses a blueprint. In this file "user" always has this meaning. */
-interface User {
-  readonly entityId: string;
-  /** The desired inputs if a resource describes the user, otherwise the present ones. */
-  readonly input: object;
-  /** The keys of the definition itself, which override those of the blueprint. */
-  readonly own: EntityPayload;
 }
 
 /**
@@ -35,6 +26,13 @@ const KINDS = { automation: 'HubAutomation', script: 'HubScript' } as const;
 /** Fields of a spec that are parts of the definition. */
 const PARTS = ['triggers', 'conditions', 'actions', 'sequence'] as const;
 
+interface UsersOfBlueprint extends PlacedBlueprint {
+  /** Ids of the entities that use it. */
+  readonly entityIds: readonly string[];
+  /** Those that were read before. */
+  readonly read: ReadUsers;
+}
+
 /**
  * The running automations and scripts with a blueprint, and their inputs. Those that the hub has disabled as
  * invalid are left out.
@@ -43,8 +41,7 @@ export async function runningUsers(
   { cache }: Pick<Services, 'cache'>,
   client: HubClient,
   { metadata: { namespace }, spec: { hubRef } }: Child,
-  { domain, path }: PlacedBlueprint,
-  entityIds: readonly string[],
+  { domain, path, entityIds, read }: UsersOfBlueprint,
 ): Promise<readonly User[]> {
   if (domain === 'template') return [];
   const resources = new Map(
@@ -54,18 +51,19 @@ export async function runningUsers(
     ]),
   );
   const users: User[] = [];
-  let read = 0;
+  let count = 0;
   for (const entityId of entityIds) {
     if ((await client.repairIssues.validationErrorOf(entityId)) !== undefined) continue;
     const resource = resources.get(entityId);
-    if (!resource && ++read > MOST_READ) continue;
-    const user = resource ? ofResource(entityId, resource) : await ofHub(client, domain, entityId);
+    if (!resource && ++count > MOST_READ) continue;
+    if (!resource && !read.has(entityId)) read.set(entityId, await ofHub(client, domain, entityId));
+    const user = resource ? ofResource(entityId, resource) : read.get(entityId);
     if (user?.path === path) users.push(user.user);
   }
   return users;
 }
 
-type Used = { readonly path: unknown; readonly user: User } | undefined;
+type Used = ReturnType<ReadUsers['get']>;
 
 function ofResource(entityId: string, { spec }: Child): Used {
   const fields = spec as unknown as Readonly<Record<string, unknown>>;

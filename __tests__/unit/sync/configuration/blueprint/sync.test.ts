@@ -5,7 +5,7 @@ import type { HubEvent } from '../../../../../operator/client/hub-events';
 import type { HubBlueprint } from '../../../../../operator/kinds';
 import { GROUP_VERSION } from '../../../../../operator/kinds/group';
 import type { CustomResource } from '../../../../../operator/kinds/resource';
-import { DEPENDENCY_REQUEUE, MIN_WRITE_INTERVAL } from '../../../../../operator/base/limits';
+import { MIN_WRITE_INTERVAL, REJECTED_WRITE_RETRY_INTERVAL } from '../../../../../operator/base/limits';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import { BlueprintContexts } from '../../../../../operator/sync/configuration/blueprint/contexts';
 import { BlueprintSync } from '../../../../../operator/sync/configuration/blueprint/sync';
@@ -33,6 +33,8 @@ let users: string[] | undefined;
 let invalid: Map<string, string>;
 let disabled: Map<string, string>;
 let reloads: string[];
+/** How often the hub has parsed its whole file. */
+let reads: number;
 let reloadFails: boolean;
 let requeued: string[];
 let fault: ((command: string) => Error | undefined) | undefined;
@@ -95,6 +97,7 @@ beforeEach(() => {
   invalid = new Map();
   disabled = new Map();
   reloads = [];
+  reads = 0;
   reloadFails = false;
   requeued = [];
   fault = undefined;
@@ -108,7 +111,10 @@ beforeEach(() => {
         Promise.resolve({ triggers: { error: invalid.get(trigger!) ?? null } }),
     },
     entities: {
-      read: (_: string, id: string) => Promise.resolve({ use_blueprint: { path: PATH, input: { id } } }),
+      read: (_: string, id: string) => {
+        reads += 1;
+        return Promise.resolve({ use_blueprint: { path: PATH, input: { id } } });
+      },
     },
     entityRegistry: { get: (entityId: string) => Promise.resolve({ unique_id: entityId }) },
     events: {
@@ -257,6 +263,12 @@ describe('BlueprintSync', () => {
     const count = writes.length;
     await reconcile();
     expect(writes).toHaveLength(count);
+    expect(reads).toBe(1);
+    // A reload may have changed the definition of a user.
+    emit({ type: 'reloaded', kind: 'automation' });
+    await reconcile();
+    expect(writes).toHaveLength(count);
+    expect(reads).toBe(2);
     // The resource of the automation now sets other inputs.
     others = [automationWith({ more: true })];
     await reconcile();
@@ -304,7 +316,7 @@ describe('BlueprintSync', () => {
       reason: 'ReloadFailed',
       message: expect.stringContaining('it is broken'),
     });
-    await clock.advance(DEPENDENCY_REQUEUE);
+    await clock.advance(REJECTED_WRITE_RETRY_INTERVAL);
     reloadFails = false;
     await reconcile();
     await clock.advance(0);
