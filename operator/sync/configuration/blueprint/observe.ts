@@ -33,7 +33,12 @@ export async function see(services: Pick<Services, 'cache'>, work: Work): Promis
   const { client, spec, hasSource, hub, context, resource, hash } = work;
   const { domain, path } = spec;
   const { blueprints } = client;
-  const list = await blueprints.list(domain);
+  let list = await blueprints.list(domain);
+  if (resource.status?.path !== path && !list.has(path)) {
+    // The list may be a second old, and a user may have imported the blueprint since: it would not count as adopted.
+    blueprints.invalidate(domain);
+    list = await blueprints.list(domain);
+  }
   if (!context.dryRun) await hub.checks.clean(domain, list.keys());
   const listed = list.get(path);
   if (!listed) return { type: 'Absent' };

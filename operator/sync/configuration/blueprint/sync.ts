@@ -172,7 +172,9 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     } catch (error) {
       this.pacing.mark(cached);
       if (!(error instanceof HubRejected)) throw error;
-      if (error.code === 'already_exists') return conditions.inProgress({}, 0); // a user has just created it
+      // A user has just created it: it is adopted.
+      if (error.code === 'already_exists')
+        return conditions.inProgress({ status: { path: null, adopted: null } }, 0);
       this.pacing.record(cached, hash, error);
       return hubErrorOutcome(error, 'object');
     }

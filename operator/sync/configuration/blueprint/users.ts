@@ -29,7 +29,7 @@ const PARTS = ['triggers', 'conditions', 'actions', 'sequence'] as const;
 interface UsersOfBlueprint extends PlacedBlueprint {
   /** Ids of the entities that use it. */
   readonly entityIds: readonly string[];
-  /** Those that were read before. */
+  /** Automations and scripts that were read before. */
   readonly read: ReadUsers;
 }
 

@@ -32,6 +32,8 @@ let users: string[] | undefined;
 /** The hub's error for a definition with this trigger. */
 let invalid: Map<string, string>;
 let disabled: Map<string, string>;
+/** The list that the client has kept until it is invalidated. */
+let stale: Map<string, object> | undefined;
 let reloads: string[];
 /** How often the hub has parsed its whole file. */
 let reads: number;
@@ -53,17 +55,20 @@ function strike(command: string): void {
 }
 
 const blueprints = {
-  invalidate: () => undefined,
+  invalidate: () => void (stale = undefined),
   list: () =>
     Promise.resolve(
-      new Map(
-        [...files].map(([path, { yaml, source }]) => [
-          path,
-          yaml === 'broken'
-            ? {}
-            : { metadata: { name: 'Lamp', input: {}, ...(source !== undefined && { source_url: source }) } },
-        ]),
-      ),
+      stale ??
+        new Map(
+          [...files].map(([path, { yaml, source }]) => [
+            path,
+            yaml === 'broken'
+              ? {}
+              : {
+                  metadata: { name: 'Lamp', input: {}, ...(source !== undefined && { source_url: source }) },
+                },
+          ]),
+        ),
     ),
   save: ({ path, yaml, sourceUrl }: { path: string; yaml: string; sourceUrl?: string }, isNew: boolean) => {
     const name = COPY.test(path) ? 'copy' : path;
@@ -98,6 +103,7 @@ beforeEach(() => {
   disabled = new Map();
   reloads = [];
   reads = 0;
+  stale = undefined;
   reloadFails = false;
   requeued = [];
   fault = undefined;
@@ -216,6 +222,15 @@ describe('BlueprintSync', () => {
     };
     expect(await reconcile()).toMatchObject({ type: 'Waiting' });
     expect(files.get(PATH)?.yaml).toBe(text('two'));
+    expect(await settle()).toMatchObject({ type: 'Ready' });
+    expect(resource.status).toMatchObject({ adopted: true });
+  });
+
+  test('a list that is a second old does not hide a blueprint that a user has imported since', async () => {
+    stale = new Map();
+    files.set(PATH, { yaml: text() });
+    await settle();
+    expect(resource.status).toMatchObject({ adopted: true });
   });
 
   test('an equal one is adopted without a save of its own', async () => {
