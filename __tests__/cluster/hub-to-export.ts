@@ -98,7 +98,11 @@ export class HubToExport {
    * until all resources are Ready.
    * @returns everything that the operator asked the hub to change: requests, and commands of the WebSocket
    */
-  async adopt(home: Home, folder: string, written: Exported['written']): Promise<readonly string[]> {
+  async adopt(
+    home: Home,
+    folder: string,
+    written: readonly Pick<Exported['written'][number], 'kind' | 'name'>[],
+  ): Promise<readonly string[]> {
     const recorder = await HubRecorder.start(this.process.url);
     try {
       await this.join(home, recorder.url);

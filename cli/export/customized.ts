@@ -35,6 +35,8 @@ export function customizedEntity(
   });
   return given({
     ...settings,
+    // The integration itself writes the name of a tag into the registry.
+    ...(entity.integration === 'tag' && { name: null }),
     hidden: facts?.hidden_by === 'user' ? true : null,
     disabled: disabledBy === 'user' ? true : null,
     entityId: null,

@@ -29,7 +29,7 @@ const integration = (domain: string, title: string, fields: object = {}) => ({
 });
 const empty: HubContent = {
   entities: { automation: [], scene: [], script: [] },
-  entries: Object.fromEntries(registryTypes.map((type) => [type, []])) as unknown as HubContent['entries'],
+  entries: Object.fromEntries(registryTypes.map((type) => [type, []])),
   integrations: [],
 };
 const stored = (id: string, payload: object) => ({

@@ -76,6 +76,11 @@ describe('the settings that a user may have changed', () => {
     expect(customizedDevice(device('a', { disabledBy: 'user' }))).toMatchObject({ disabled: true });
   });
 
+  test('the name of a tag is not a setting of its entity', () => {
+    const tag = entity('tag.door', { name: 'Door', icon: 'mdi:door' }, { integration: 'tag' });
+    expect(customizedEntity(tag, {}, exposesNew)).toEqual({ icon: 'mdi:door' });
+  });
+
   const LIGHT = entity('light.a');
   const LOCK = entity('lock.a');
   const WARM = entity('sensor.a', {}, { originalDeviceClass: 'temperature' });

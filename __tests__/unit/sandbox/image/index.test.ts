@@ -70,7 +70,7 @@ describe('buildOperatorImage', () => {
 
     test('has a bundle without code that the operator does not use, since all of its source stays in memory', async () => {
       // includes the program that parses texts, 0.2 MB
-      expect((await stat(join(root, 'app', 'operator.cjs'))).size).toBeLessThan(1.8 * MB);
+      expect((await stat(join(root, 'app', 'operator.cjs'))).size).toBeLessThan(2 * MB);
     });
 
     test('belongs to root, and its user can change nothing in it', async () => {
