@@ -71,6 +71,8 @@ export const page = (): string => `<!-- Written by the test of a rebuild. -->
 
 # What Git does not have
 
+For people who keep their home in Git: the parts that a hub lacks after it was set up again from the files.
+
 A test makes a home as the UI of the hub makes it, exports it, applies the files to an empty hub with the same integrations, and
 compares every list of both hubs. It does so in English and in German.
 
