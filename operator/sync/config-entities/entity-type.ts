@@ -44,7 +44,7 @@ export type LiveConfig =
       readonly type: 'Part';
       readonly matches: boolean;
       readonly revision?: string;
-      /** The whole definition, if the hub cannot fill in the blueprint of the desired one. */
+      /** The whole running payload, if the hub cannot fill the desired inputs into the blueprint. */
       readonly actual?: EntityPayload;
     }
   | { readonly type: 'None' }
@@ -78,12 +78,19 @@ export interface EntityType<R extends Child, S extends ConfigEntitySpec> extends
   id(resource: R): string;
   /** The spec with the default of every absent field. */
   spec(resource: R): S;
-  /** An error of the spec that the schema cannot detect, as a sentence; undefined: none. */
+  /**
+   * Finds an error of the spec that the schema cannot detect.
+   *
+   * @returns a sentence, undefined when there is none
+   */
   validate?(spec: S): string | undefined;
   payload(spec: S): EntityPayload;
-  /** The name of which the hub makes the entity id when the object is new. */
+  /** The name from which the hub derives the entity id of a new object. */
   nameOf(spec: S, id: string): string;
-  /** The keys of the hub that fields of the spec become. A stored object keeps its others when it is written. */
+  /**
+   * The keys in the hub that correspond to fields of the spec. Other keys of a stored object are kept when it
+   * is written.
+   */
   readonly keys: readonly string[];
   /** Former names of keys that a stored object may have. */
   readonly renamed?: Readonly<Record<string, string>>;

@@ -19,7 +19,9 @@ export interface Different {
 export interface InUse {
   readonly type: 'InUse';
   readonly entity: RegistryEntity;
-  /** As the hub runs it, with its blueprint filled in; undefined: the hub does not show it. */
+  /**
+   * The payload as the hub runs it, with its blueprint filled in. Undefined if the hub does not return it.
+   */
   readonly running?: EntityPayload | undefined;
 }
 
@@ -37,6 +39,9 @@ export type Observation =
       | { readonly type: 'NotLoaded'; readonly disabled?: boolean }
       /** The hub has loaded the desired payload and disabled it for this reason. */
       | { readonly type: 'Invalid'; readonly error: string }
-      /** `verifyAfter`: milliseconds until the file may be read to verify the parts that the hub does not show. */
+      /**
+       * The hub uses the desired payload. `verifyAfter`: milliseconds until the file may be read to verify
+       * the parts that the hub does not return.
+       */
       | (InUse & { readonly verifyAfter?: number })
     ));

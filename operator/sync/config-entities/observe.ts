@@ -124,7 +124,7 @@ interface Live {
   readonly entity: RegistryEntity | undefined;
   readonly live: LiveConfig | undefined;
   readonly state: LiveState;
-  /** The whole that the hub runs; undefined: it does not show it. */
+  /** The whole payload that the hub runs. Undefined if the hub does not return it. */
   readonly running: EntityPayload | undefined;
 }
 

@@ -53,7 +53,7 @@ export class MountedFile implements Place {
     if (!isOurs && !mounted) return this.own.observe(entityType, work);
     const seen = await lookAt(entityType, work);
     const { entity, live, state, running } = seen;
-    // Status does not say that the object is here alone, and this process has not moved it.
+    // Status does not say that the object is only in this place, and this process has not moved it here.
     const mayBeElsewhere = isOurs && work.resource.status?.['delivery'] !== 'File';
     const other =
       mayBeElsewhere && work.cached.movedTo !== this && (await this.inOwnFile(entityType, work, seen));

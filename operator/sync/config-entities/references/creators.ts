@@ -7,18 +7,24 @@ import { type References, referencesOf } from './extract';
 const KINDS = ['HubAutomation', 'HubScript'] as const;
 const CREATED_DOMAINS: ReadonlySet<string> = new Set(['scene', 'group']);
 
-/** The scenes and groups that actions of a hub create: an entity of that kind is not there before its action has run. */
+/**
+ * The scenes and groups that actions in definitions of a hub create. Such an entity does not exist before its
+ * action has run.
+ */
 export class Creators {
   private readonly created = new WeakMap<Child['spec'], ReadonlySet<string>>();
 
   constructor(private readonly cache: Services['cache']) {}
 
-  /** The definition that the hub runs, with its blueprint filled in, may create more than the spec shows. */
+  /**
+   * Records the references of the definition that the hub runs: with its blueprint filled in, it may create
+   * more than the spec shows.
+   */
   record({ spec }: Child, { created }: References): void {
     this.created.set(spec, created);
   }
 
-  /** Whether an action of any automation or script of the resource's hub creates the entity. */
+  /** Reports whether an action of any automation or script of the resource's hub creates the entity. */
   isCreated(entityId: string, { metadata: { namespace }, spec: { hubRef } }: Child): boolean {
     if (!CREATED_DOMAINS.has(domainOf(entityId))) return false;
     for (const kind of KINDS)

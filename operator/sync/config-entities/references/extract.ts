@@ -2,7 +2,7 @@ import type { EntityPayload } from '../../../client/connection/config-entity';
 import type { ReferenceType } from '../../../client/registries/known-names';
 import { isObject } from '../../../base/is-object';
 
-/** An id that is written out in a definition. */
+/** A reference in a definition by a literal id, not by a template. */
 export interface Reference {
   readonly type: ReferenceType;
   readonly id: string;
@@ -10,13 +10,13 @@ export interface Reference {
 
 export interface References {
   readonly all: readonly Reference[];
-  /** Entity ids of scenes and groups that its actions create. */
+  /** Entity ids of the scenes and groups that the definition's actions create. */
   readonly created: ReadonlySet<string>;
 }
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** The keys of a target, also inside of its `exclude`. */
+/** The keys of a target and of its `exclude`, each with the type of its ids. */
 const TARGET_KEYS = {
   area_id: 'area',
   device_id: 'device',
@@ -28,7 +28,7 @@ const TARGET_KEYS = {
 const ENTITY_ID = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
 const ACTION = /^[\da-z_]+\.[\da-z_]+$/;
 
-/** Keys with entity ids, by the type of the trigger. Those of integrations have a target. */
+/** Keys with entity ids, by the type of the trigger. Triggers of integrations have a target instead. */
 const ENTITIES_OF_TRIGGERS: Readonly<Record<string, readonly string[]>> = {
   state: ['entity_id'],
   numeric_state: ['entity_id'],
@@ -43,15 +43,19 @@ const ENTITIES_OF_TRIGGERS: Readonly<Record<string, readonly string[]>> = {
 
 const DEVICE_TRIGGERS: ReadonlySet<unknown> = new Set(['device', 'tag']);
 
-/** Actions that create an entity: the domain of it, and the key of their data with its name. */
+/**
+ * Actions that create an entity, each with the domain of the entity and the key of the action's data with the
+ * object id.
+ */
 const CREATING: ReadonlyMap<string, readonly [domain: string, key: string]> = new Map([
   ['scene.create', ['scene', 'scene_id']],
   ['group.set', ['group', 'object_id']],
 ]);
 
 /**
- * The references of a definition, at the places where the hub itself looks for them (`referenced_entities` and its like in
- * `homeassistant/helpers`), and the actions that it calls. Templates and disabled steps are left out.
+ * The references of a definition, at the places where the hub itself looks for them (`referenced_entities`
+ * and similar functions in `homeassistant/helpers`), and the actions that the definition calls. Templates and
+ * disabled steps are left out.
  */
 export function referencesOf(definition: EntityPayload): References {
   const search = new Search();
@@ -71,7 +75,10 @@ class Search {
     return { all: [...this.found.values()], created: this.created };
   }
 
-  /** An id, or a list of them; entity ids may also stand in one text with commas. A template is none. */
+  /**
+   * Adds an id or a list of ids. A text may also contain several entity ids, separated by commas. Templates
+   * are not added.
+   */
   add(type: ReferenceType, value: unknown): void {
     const given = type === 'entity' && typeof value === 'string' ? value.split(',') : value;
     for (const each of listOf(given)) {
@@ -152,7 +159,10 @@ class Search {
   }
 }
 
-/** Another text in the place of an entity id is the id of a registry entry, or a time. The hub refuses all others. */
+/**
+ * Reports whether a text can be an id of this type. Other texts in the place of an entity id are ids of
+ * registry entries, times, or values that the hub rejects.
+ */
 function isMeant(type: ReferenceType, id: string): boolean {
   if (id === '' || id === 'all' || id === 'none') return false;
   if (type === 'entity') return ENTITY_ID.test(id);
@@ -162,7 +172,7 @@ function isMeant(type: ReferenceType, id: string): boolean {
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
-/** The objects of a list that are not disabled, also those of a list in it. A text is a template. */
+/** The enabled objects in a list, including those in nested lists. Texts are templates, and are left out. */
 function enabledIn(value: unknown): readonly Part[] {
   return listOf(value).flatMap((each): readonly Part[] => {
     if (Array.isArray(each)) return enabledIn(each);
@@ -170,7 +180,7 @@ function enabledIn(value: unknown): readonly Part[] {
   });
 }
 
-/** As the hub reads it, also in quotes. */
+/** Reports whether the hub reads the value of `enabled` as false. The value may be a string. */
 const isOff = (value: unknown): boolean =>
   value === false ||
   (typeof value === 'string' && ['0', 'false', 'no', 'off', 'disable'].includes(value.trim().toLowerCase()));

@@ -14,13 +14,13 @@ import { confirmed, notSetUp, readIds } from './missing';
 import { Settling } from './settling';
 import { judged, referenceText, type Remembered, unsettled, type Verdict } from './verdict';
 
-/** The data of one resource between two checks. */
+/** In-memory state of one resource. */
 interface Memory extends Remembered {
-  /** Has it reconciled again. */
+  /** Requeues the resource. */
   requeue?: () => void;
-  /** True while the resource waits for the hub to settle. */
+  /** True if the resource waits until the hub has set up its integrations. */
   isWaiting?: boolean;
-  /** Texts of the references that the hub has nothing for. */
+  /** The missing references, each as a text with type and id. */
   missing?: ReadonlySet<string>;
 }
 
@@ -28,15 +28,15 @@ interface Memory extends Remembered {
 interface HubState {
   readonly settling: Settling;
   readonly memory: PerResource<Memory>;
-  /** Wakes the resources that wait for the hub to settle. */
+  /** Requeues the resources that wait until the hub has set up its integrations. */
   readonly timer: Timer;
-  /** After an answer without which there is no verdict. */
+  /** Monotonic time until which nothing is checked, after the hub rejected or failed at a request. */
   pausedUntil: number;
 }
 
 /**
- * The condition `ReferencesFound` of automations, scenes and scripts that the hub runs (rules.md, "References"). It changes nothing else:
- * without an answer of the hub there is no verdict, and the former one stays.
+ * The condition `ReferencesFound` of automations, scenes and scripts that the hub runs (rules.md,
+ * "References"). The check affects nothing else: if the hub does not answer, the former condition stays.
  */
 export class ReferenceCheck extends PerClient<HubState> {
   private readonly creators: Creators;
@@ -61,7 +61,7 @@ export class ReferenceCheck extends PerClient<HubState> {
     this.find(client)?.memory.delete(metadata.uid);
   }
 
-  /** Completes the outcome of a resource that is in use. */
+  /** Adds the condition to the outcome of a resource that is in use. */
   async complete<R extends Child, S extends ConfigEntitySpec>(
     entityType: EntityType<R, S>,
     work: EntityWork<R, S>,
@@ -76,7 +76,7 @@ export class ReferenceCheck extends PerClient<HubState> {
     try {
       const { epoch } = client.presence;
       const verdict = await this.look(entityType, work, inUse, state);
-      // The lists may be those of a hub that has just begun to start.
+      // The lists may be from a hub that has just begun to start.
       return client.presence.epoch === epoch ? merged(outcome, verdict) : outcome;
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
@@ -93,7 +93,8 @@ export class ReferenceCheck extends PerClient<HubState> {
     { entity, running }: Pick<InUse, 'entity' | 'running'>,
     state: HubState,
   ): Promise<Verdict> {
-    // A hub that does not show its running definitions does not fill in a blueprint either.
+    // A hub that does not return the running definition does not return one with its blueprint filled in
+    // either.
     if (!running && 'use_blueprint' in payload) return {};
     const memory = this.memoryOf(resource, state);
     const left = await state.settling.left();

@@ -11,14 +11,14 @@ import { suggestionFor } from './suggestion';
 /** The ids of one type that the hub has. */
 export interface HubIds {
   has(id: string): boolean;
-  /** The one that a mistyped id is meant to be; undefined: none is near. */
+  /** The id that a mistyped one probably stands for. Undefined if no id is similar. */
   suggest(id: string): string | undefined;
 }
 
 /**
- * The lists of the hub that these references need.
+ * Reads the ids of the hub that these references need, by type.
  *
- * @param own the entity of the definition, which is no suggestion
+ * @param own entity of the definition itself, which is never suggested
  * @throws HubError
  */
 export async function readIds(
@@ -55,8 +55,9 @@ async function idsOf(client: HubClient, type: ReferenceType, own: string): Promi
 }
 
 /**
- * The missing references that the hub's own extraction finds as well. The hub knows the devices that a former one was split into, and
- * one of another version may have references in fewer places. It does not tell of actions.
+ * The missing references that the hub's own search also finds. The hub knows the devices into which a former
+ * device was split, and a hub of another version may search fewer places. Actions are not part of that
+ * search, so all missing actions are returned.
  *
  * @throws HubError
  */
@@ -72,7 +73,11 @@ export async function confirmed(
   return missing.filter(({ type, id }) => type === 'action' || !related || related[type]?.includes(id));
 }
 
-/** The domains of missing actions whose integrations the hub has not set up. @throws HubError */
+/**
+ * The domains of missing actions whose integrations are not set up in the hub.
+ *
+ * @throws HubError
+ */
 export async function notSetUp(
   { components }: HubClient,
   missing: readonly Reference[],

@@ -3,31 +3,35 @@ import type { HubClient } from '../../../client/hub-client';
 import { hubAge } from '../../../client/setup/hub-age';
 import { hubStartId } from '../../../client/setup/hub-start-id';
 
-/** Milliseconds between two looks at config entries that are still being set up. */
+/** Milliseconds between two checks whether config entries are still being set up. */
 const SETUP_POLL = 10_000;
 
 /** One start of the hub. */
 interface Start {
   readonly id: string;
-  /** When it had started, by the monotonic clock. */
+  /** The time at which the hub had started, by the monotonic clock. */
   readonly runsSince: number;
 }
 
-/** Whether the hub has had the time to set up its integrations. Until then its lists are not complete. */
+/** Determines when a started hub has set up its integrations. Until then its lists are incomplete. */
 export class Settling {
-  /** By the connection that it was read on. */
+  /** The hub's present start, with the connection over which it was read. */
   private reading: { readonly epoch: number; readonly start: Promise<Start> } | undefined;
-  /** The start after which all was set up. */
+  /** Id of the start after which all config entries were set up. */
   private settled: string | undefined;
 
-  /** @param time milliseconds that a hub has */
+  /** @param time milliseconds after a start in which a hub may set up its integrations */
   constructor(
     private readonly client: HubClient,
     private readonly clock: Clock,
     private readonly time: number,
   ) {}
 
-  /** Milliseconds until it may be asked again; 0: it has settled. @throws HubError */
+  /**
+   * Milliseconds until the next check. 0 when the integrations are set up.
+   *
+   * @throws HubError
+   */
   async left(): Promise<number> {
     const { id, runsSince } = await this.start();
     if (this.settled === id) return 0;
@@ -51,7 +55,10 @@ export class Settling {
     return this.reading.start;
   }
 
-  /** The first one is as old as the hub says. A later one has begun while the operator was looking. */
+  /**
+   * Reads the present start. The first start that this process sees is as old as the hub says. A later one
+   * has begun only now.
+   */
   private async readStart(former: Promise<Start> | undefined): Promise<Start> {
     const { connection, rest } = this.client;
     const before = await former?.catch(() => undefined);

@@ -1,7 +1,11 @@
 import { nearestName } from '../../../base/nearest-name';
 import { domainOf } from '../../../client/connection/entity-id';
 
-/** The id of `all` that a mistyped one such as `light.sofaa` or `lihgt.sofa` is meant to be; undefined: none is near. */
+/**
+ * The id among `all` that a mistyped one, such as `light.sofaa` or `lihgt.sofa`, probably stands for.
+ *
+ * @returns undefined when no id is similar
+ */
 export function suggestionFor(id: string, all: Iterable<string>): string | undefined {
   const domain = domainOf(id);
   const name = id.slice(domain.length);

@@ -9,33 +9,33 @@ import type { Child } from '../../objects/child';
 import type { Reference } from './extract';
 import type { HubIds } from './missing';
 
-/** The parts of an outcome with the condition. Empty: the former verdict stays. */
+/** The parts that the check adds to an outcome. If empty, the former condition stays. */
 export type Verdict = Pick<Ready, 'conditions' | 'status' | 'events' | 'after'>;
 
-/** The references of one resource, compared with the lists of the hub. */
+/** The missing references of one resource, with the data for suggestions. */
 interface Found {
   readonly missing: readonly Reference[];
   readonly ids: ReadonlyMap<ReferenceType, HubIds>;
-  /** Domains of missing actions. */
+  /** Domains of missing actions whose integrations are not set up. */
   readonly notSetUp: ReadonlySet<string>;
 }
 
-/** The data of one resource between two verdicts. */
+/** State of one resource between two checks. */
 export interface Remembered {
-  /** The last verdict of this process. */
+  /** True if the last check of this process found all references. */
   wasFound?: boolean;
-  /** Since when something is missing that was there, by the monotonic clock. */
+  /** Monotonic time since which a reference is missing that was found before. */
   missingSince?: number | undefined;
 }
 
-/** A reference that the hub has nothing for, as status has it. */
+/** A missing reference as status contains it. */
 interface Missing extends Reference {
   readonly suggestion?: string;
 }
 
 const MOST_IN_STATUS = 50;
 const MOST_IN_MESSAGE = 5;
-/** Characters. No id of a hub is longer. */
+/** Maximum number of characters of an id in status. No id of a hub is longer. */
 const LONGEST_ID = 255;
 
 export const referenceText = ({ type, id }: Reference): string => `${type} ${id}`;
@@ -62,8 +62,9 @@ const allFound: Verdict = {
 };
 
 /**
- * The new verdict. An entity that was there a moment ago may be on its way back, as while an integration is reloaded: the former verdict
- * stays for a while. A changed spec is judged at once.
+ * The condition for these findings. If a reference was found a short time ago, the former condition stays for
+ * a grace period, since it may be missing only while an integration is reloaded. After a change of the spec
+ * there is no grace period.
  */
 export function judged(resource: Child, found: Found, remembered: Remembered, now: number): Verdict {
   if (found.missing.length === 0) {
@@ -89,7 +90,10 @@ export function judged(resource: Child, found: Found, remembered: Remembered, no
   };
 }
 
-/** Sorted. What status suggests already is kept: a search through all names takes a while. */
+/**
+ * The missing references, sorted, with suggestions. Suggestions in status are kept if they still exist, since
+ * a search through all names takes long.
+ */
 function withSuggestions({ status }: Child, { missing, ids }: Found): readonly Missing[] {
   const before = (status?.['missingReferences'] ?? []) as readonly Missing[];
   const known = new Map(before.map((each) => [referenceText(each), each.suggestion]));
