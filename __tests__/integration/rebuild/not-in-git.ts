@@ -67,9 +67,7 @@ const UNSEEN: readonly Pick<Exception, 'part' | 'instead'>[] = [
 const row = ({ part, instead }: Pick<Exception, 'part' | 'instead'>) => `| ${part} | ${instead} |`;
 
 /** The page docs/explanation/what-git-does-not-have.md. */
-export const page = (): string => `<!-- Written by the test of a rebuild. -->
-
-# What Git does not have
+export const page = (): string => `# What Git does not have
 
 For people who keep their home in Git: the parts that a hub lacks after it was set up again from the files.
 
@@ -83,6 +81,8 @@ Ids that the hub draws by chance differ, and so do times. All else is equal, exc
 ${[...NOT_IN_GIT, ...UNSEEN].map(row).join('\n')}
 
 Applied to the hub of the export, the same files write nothing.
+
+<!-- The test of a rebuild compares this page with its list of differences. -->
 `;
 
 /** Differences that no exception names. */

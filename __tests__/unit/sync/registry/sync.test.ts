@@ -45,7 +45,12 @@ function registry(type: RegistryType) {
   const write = async (action: string, id: string, fields: RegistryFields) => {
     writes.push(`${action} ${type} ${id} ${JSON.stringify(fields)}`);
     const isWhole = helperTypes.some((each) => each.type === type);
-    const record = { name: id, ...(!isWhole && entries[type].get(id)), ...accept(fields), [`${type}_id`]: id };
+    const record = {
+      name: id,
+      ...(!isWhole && entries[type].get(id)),
+      ...accept(fields),
+      [`${type}_id`]: id,
+    };
     entries[type].set(id, record);
     return record;
   };
