@@ -69,8 +69,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self.on_missing: Callable[[str, str, str], None] | None = None
 
     def check_mocks(self) -> None:
-        """Raises UnknownAction. Mocks for domains that are not set up are not checked, since their actions are unknown.
-        """
+        """Raises UnknownAction. Mocks for domains that are not set up are not checked: their actions are unknown."""
         for action in self._mocks:
             domain, service = action.lower().split(".", 1)
             if domain in self._hub.config.components and not self.has_service(domain, service):
@@ -192,8 +191,7 @@ _DOMAINS = (*ENTITY_DOMAINS, *_OTHER_DOMAINS)
 
 
 class MistypedAction(ServiceNotFound):  # type: ignore[misc]
-    """An action of a domain with a name similar to one of the hub's. Other unknown domains may be custom integrations.
-    """
+    """An action of a domain with a name similar to one of the hub's. Other domains may be custom integrations."""
 
     def __init__(self, domain: str, service: str, intended: str) -> None:
         super().__init__(domain, service)

@@ -449,7 +449,7 @@ describe('the samples', () => {
       '36-settings.yaml',
     ];
     const { code, stdout } = await tested(...files.map((name) => join(samples, name)), 'g.hubtest.yaml');
-    expect(stdout).toContain('Hub home/my-home (Europe/Berlin): 3 automations, 1 script, 1 scene');
+    expect(stdout).toContain('Hub home/my-home (Europe/Berlin): 3 automations, 2 scripts, 1 scene');
     expect(stdout).toContain('1 passed, 0 failed: 1 d of the home');
     expect(code).toBe(0);
   });
