@@ -2,6 +2,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import type { Settings } from '../../../operator/client/registries/settings';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
+import { outliveCreation } from '../../cluster/creation-time';
 import {
   area,
   automation,
@@ -267,6 +268,7 @@ describe.each([
     await home.apply(former);
     await home.ready('hubautomation', former.metadata.name);
     const { registryId, previous } = await statusOf(former);
+    await outliveCreation(home, 'hubautomation', former.metadata.name);
     await home.apply(next);
     await home.ready('hubautomation', next.metadata.name, { status: 'False', reason: 'DuplicateId' });
     recorder.sent.length = 0;
