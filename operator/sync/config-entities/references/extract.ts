@@ -29,17 +29,17 @@ const ENTITY_ID = /^(?!.+__)(?!_)[\da-z_]+(?<!_)\.(?!_)[\da-z_]+(?<!_)$/;
 const ACTION = /^[\da-z_]+\.[\da-z_]+$/;
 
 /** Keys with entity ids, by the type of the trigger. Triggers of integrations have a target instead. */
-const ENTITIES_OF_TRIGGERS: Readonly<Record<string, readonly string[]>> = {
-  state: ['entity_id'],
-  numeric_state: ['entity_id'],
-  calendar: ['entity_id'],
-  device: ['entity_id'],
-  time: ['at'],
-  zone: ['entity_id', 'zone'],
-  'zone.entered': ['zone'],
-  'zone.left': ['zone'],
-  geo_location: ['zone'],
-};
+const ENTITIES_OF_TRIGGERS: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ['state', ['entity_id']],
+  ['numeric_state', ['entity_id']],
+  ['calendar', ['entity_id']],
+  ['device', ['entity_id']],
+  ['time', ['at']],
+  ['zone', ['entity_id', 'zone']],
+  ['zone.entered', ['zone']],
+  ['zone.left', ['zone']],
+  ['geo_location', ['zone']],
+]);
 
 const DEVICE_TRIGGERS: ReadonlySet<unknown> = new Set(['device', 'tag']);
 
@@ -94,7 +94,7 @@ class Search {
       const all = { ...trigger, ...(isObject(options) && options) };
       this.triggers(all['triggers']);
       this.target(all['target']);
-      for (const key of ENTITIES_OF_TRIGGERS[String(type)] ?? [])
+      for (const key of ENTITIES_OF_TRIGGERS.get(type) ?? [])
         for (const each of listOf(all[key])) this.add('entity', isObject(each) ? each['entity_id'] : each);
       if (DEVICE_TRIGGERS.has(type)) this.add('device', all['device_id']);
       if (type === 'sun') this.add('entity', 'sun.sun');
@@ -111,7 +111,7 @@ class Search {
       this.add('entity', all['entity_id']);
       if (type === 'device') this.add('device', all['device_id']);
       if (type === 'time') this.add('entity', [all['after'], all['before']]);
-      if (String(type).split('.')[0] === 'zone') this.add('entity', all['zone']);
+      if (typeof type === 'string' && type.split('.')[0] === 'zone') this.add('entity', all['zone']);
     }
   }
 

@@ -158,6 +158,14 @@ describe('referencesOf', () => {
     expect(found({ sequence: [{ scene: 'scene.a' }] })).toEqual(['entity scene.a']);
   });
 
+  test.each([['constructor'], ['__proto__'], [{ toString: 1 }], [null]])(
+    'the type %j of a trigger or condition has no keys with ids',
+    (type) => {
+      expect(triggers({ trigger: type, entity_id: 'light.a' })).toEqual([]);
+      expect(conditions({ condition: type, zone: 'zone.b' })).toEqual([]);
+    },
+  );
+
   test('scenes and groups that its actions create', () => {
     const { created } = referencesOf({
       actions: [
