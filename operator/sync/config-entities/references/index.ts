@@ -1,3 +1,4 @@
+import { OperationalError } from '../../../base/errors';
 import { HubError, HubFailed, HubRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { REFERENCES_PAUSE } from '../../../base/limits';
@@ -79,7 +80,12 @@ export class ReferenceCheck extends PerClient<HubState> {
       // The lists may be from a hub that has just begun to start.
       return client.presence.epoch === epoch ? merged(outcome, verdict) : outcome;
     } catch (error) {
-      if (!(error instanceof HubError)) throw error;
+      if (!(error instanceof HubError)) {
+        if (error instanceof OperationalError) throw error;
+        // A definition that the check cannot read must not change `Ready`: the hub uses the definition.
+        context.log.error({ error }, 'failed to check references');
+        return outcome;
+      }
       context.log.info({ error }, 'the hub did not let references be checked');
       if (error instanceof HubRejected || error instanceof HubFailed)
         state.pausedUntil = now + REFERENCES_PAUSE;

@@ -383,6 +383,14 @@ test('only what is Ready is judged, and an outcome without a verdict stays as it
   expect((await bench.look(resource, nowhere)).status).toBe('False');
 });
 
+test('a failure of the check itself changes neither the outcome of the resource nor other resources', async () => {
+  const resource = bench.resource();
+  const names = jest.spyOn(bench.client.names, 'read').mockRejectedValueOnce(new TypeError('a bug'));
+  expect((await bench.look(resource, nowhere)).result).toBe(READY);
+  names.mockRestore();
+  expect((await bench.look(resource, nowhere)).status).toBe('False');
+});
+
 test('the lists of a hub serve all of its resources', async () => {
   bench.states = Array.from({ length: 3_500 }, (_, index) => `sensor.temperature_of_room_${index}`);
   bench.services = Object.fromEntries(
