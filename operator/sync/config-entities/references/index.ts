@@ -130,10 +130,18 @@ export class ReferenceCheck extends PerClient<HubState> {
   }
 }
 
-function wakeAfter(delay: number, { timer, memory }: HubState): void {
-  timer.set(delay, () => {
-    for (const { isWaiting, requeue } of memory.values()) if (isWaiting) requeue?.();
-  });
+function wakeAfter(delay: number, state: HubState): void {
+  state.timer.set(delay, () => void wakeSettled(state));
+}
+
+/**
+ * Requeues the resources that wait, once the hub has set up its integrations. Until then one timer polls for
+ * all of them, since a config entry may be set up for hours.
+ */
+async function wakeSettled(state: HubState): Promise<void> {
+  const left = await state.settling.left().catch(() => 0);
+  if (left > 0) return wakeAfter(left, state);
+  for (const { isWaiting, requeue } of state.memory.values()) if (isWaiting) requeue?.();
 }
 
 function merged(outcome: Ready, { after, events = [], ...verdict }: Verdict): Ready {

@@ -227,6 +227,7 @@ describe('a hub that has started', () => {
     await bench.clock.advance(99_000);
     expect(bench.requeued).toEqual([]);
     await bench.clock.advance(1_000);
+    await until(() => bench.requeued.length > 0);
     expect(bench.requeued).toEqual(['dim']);
     const second = await bench.look(resource, nowhere);
     expect(second).toMatchObject({ status: 'False', result: { events: [] } });
@@ -264,6 +265,19 @@ describe('a hub that has started', () => {
     bench.entryState = 'setup_in_progress';
     bench.client.configEntries['entries'].invalidate();
     expect((await bench.look(resource, sofa)).status).toBe('True');
+  });
+
+  test('long ago, with an integration whose setup does not end: no resource is reconciled until it has ended', async () => {
+    bench.entryState = 'setup_in_progress';
+    const resources = [bench.resource('dim'), bench.resource('glow')];
+    for (const resource of resources) expect((await bench.look(resource, sofa)).status).toBe('Unknown');
+    await bench.clock.advance(3_600_000);
+    expect(bench.requeued).toEqual([]);
+    bench.entryState = 'loaded';
+    bench.client.configEntries['entries'].invalidate();
+    await bench.clock.advance(10_000);
+    await until(() => bench.requeued.length > 0);
+    expect(bench.requeued).toEqual(['dim', 'glow']);
   });
 
   test('again: True, Unknown, True, without an event; another connection to it is none', async () => {
