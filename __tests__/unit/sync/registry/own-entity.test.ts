@@ -248,6 +248,17 @@ describe('settings of the entity of a HubAutomation', () => {
     expect([requeued, reads - before]).toEqual([['dim change'], 2]);
   });
 
+  test.each([
+    ['that are refused', { labels: ['Managed'] }, 'Stalled', 30_000],
+    ['that wait for an area', { areaName: 'attic' }, 'Waiting', 1_000],
+  ])('settings %s do not delay a check of the definition', async (_, entity, type, after) => {
+    give(entity);
+    await settleAll();
+    await clock.advance(2_000);
+    const definition = { ...made(), after };
+    expect(await own.settle(definition, id, resource, client, context)).toMatchObject({ type, after });
+  });
+
   test('a label of the operator itself is refused', async () => {
     give({ labels: ['Managed'] });
     expect(await settleAll()).toMatchObject({ type: 'Stalled', reason: 'InvalidSpec' });

@@ -161,7 +161,10 @@ function completed(made: Ready, settings: Outcome, resource: Child): Outcome {
   if (settings.type === 'Ready') return { ...made, status, events };
   const conditions = made.conditions && { conditions: made.conditions };
   const reported = settings.type === 'Waiting' && !hasStatus(resource, made) && { unreported: false };
-  return { ...settings, ...conditions, ...reported, status, events };
+  // The definition may have to be checked again sooner than the settings.
+  const after = Math.min(settings.after ?? Infinity, made.after ?? Infinity);
+  const sooner = after < Infinity && { after };
+  return { ...settings, ...sooner, ...conditions, ...reported, status, events };
 }
 
 /** Reports whether status already has all fields of an outcome. */
