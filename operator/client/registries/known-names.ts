@@ -32,6 +32,11 @@ const TRIGGERS = [
 
 /** Ids of states that one answer has: the hub renders 256 KiB at most. */
 const STATES_PER_ANSWER = 1_000;
+/**
+ * Ids that two successive answers have in common: a state that is removed between them moves all later ones
+ * forward.
+ */
+const STATES_TWICE = 100;
 
 /** The entities that a hub has, by their states and the entries of its registry, and its actions. */
 export class KnownNames {
@@ -79,14 +84,14 @@ export class KnownNames {
   }
 
   /** By a template: the states with their attributes may be larger than a message of the hub. */
-  private async withState(): Promise<readonly string[]> {
-    const found: string[] = [];
-    for (;;) {
-      const [start, end] = [found.length, found.length + STATES_PER_ANSWER];
+  private async withState(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for (let start = 0; ; start += STATES_PER_ANSWER - STATES_TWICE) {
+      const end = start + STATES_PER_ANSWER;
       const template = `{{ (states | map(attribute='entity_id') | list)[${start}:${end}] | join(' ') }}`;
       const answer = await this.rest.post('/api/template', { template }, { answer: templateText });
       const ids = answer.split(' ').filter((id) => id !== '');
-      found.push(...ids);
+      for (const id of ids) found.add(id);
       if (ids.length < STATES_PER_ANSWER) return found;
     }
   }

@@ -405,6 +405,19 @@ test('a failure of the check itself changes neither the outcome of the resource 
   expect((await bench.look(resource, nowhere)).status).toBe('False');
 });
 
+test('states that are removed while the hub’s list is read hide none of the others', async () => {
+  bench.states = Array.from({ length: 2_500 }, (_, index) => `sensor.n${index}`);
+  const entities = { entity_id: [1_000, 1_001, 1_099].map((index) => `sensor.n${index}`) };
+  bench.related = { entity: entities.entity_id };
+  const answer = bench.hub.routes.get('POST /api/template')!;
+  bench.hub.routes.set('POST /api/template', (request, response) => {
+    if (request.body.includes('[900:')) bench.states = bench.states.slice(100);
+    if (request.body.includes('[1000:')) bench.states = bench.states.slice(100);
+    answer(request, response);
+  });
+  expect(await bench.look(bench.resource(), turnOn(entities))).toMatchObject({ status: 'True' });
+});
+
 test('the lists of a hub serve all of its resources', async () => {
   bench.states = Array.from({ length: 3_500 }, (_, index) => `sensor.temperature_of_room_${index}`);
   bench.services = Object.fromEntries(
