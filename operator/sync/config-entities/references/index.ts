@@ -5,6 +5,7 @@ import { REFERENCES_PAUSE } from '../../../base/limits';
 import { Timer } from '../../../base/timer';
 import type { Outcome, Ready } from '../../../runtime/outcome';
 import type { Child } from '../../objects/child';
+import { redactedBug } from '../../objects/redaction';
 import { PerClient, PerResource } from '../../objects/remembered';
 import type { Services } from '../../services';
 import type { ConfigEntitySpec, EntityType, EntityWork } from '../entity-type';
@@ -83,7 +84,7 @@ export class ReferenceCheck extends PerClient<HubState> {
       if (!(error instanceof HubError)) {
         if (error instanceof OperationalError) throw error;
         // A definition that the check cannot read must not change `Ready`: the hub uses the definition.
-        context.log.error({ error }, 'failed to check references');
+        context.log.error({ error: redactedBug(error, client.rest.redact) }, 'failed to check references');
         return outcome;
       }
       context.log.info({ error }, 'the hub did not let references be checked');

@@ -399,8 +399,13 @@ test('only what is Ready is judged, and an outcome without a verdict stays as it
 
 test('a failure of the check itself changes neither the outcome of the resource nor other resources', async () => {
   const resource = bench.resource();
-  const names = jest.spyOn(bench.client.names, 'read').mockRejectedValueOnce(new TypeError('a bug'));
+  const bug = new TypeError('a bug with good-token');
+  const names = jest.spyOn(bench.client.names, 'read').mockRejectedValueOnce(bug);
+  const logged = jest.spyOn(silentLog, 'error');
   expect((await bench.look(resource, nowhere)).result).toBe(READY);
+  const [[{ error }]] = logged.mock.calls as unknown as [[{ error: Error }]];
+  expect(`${error.message} ${error.stack}`).toMatch(/^a bug with (?!.*good-token)/s);
+  logged.mockRestore();
   names.mockRestore();
   expect((await bench.look(resource, nowhere)).status).toBe('False');
 });
