@@ -146,11 +146,12 @@ class HubNames {
     return this.names.has(`action ${id}`);
   }
 
-  /** The other entities. One that has a state and an entry is there twice. */
+  /** The other entities, each once. */
   *entitiesBut(entityId: string): Generator<string> {
     for (const name of this.names.keys()) {
       const id = name.slice(name.indexOf(' ') + 1);
-      if (!name.startsWith('action ') && id !== entityId) yield id;
+      const isSecond = name.startsWith('entry ') && this.names.has(`state ${id}`);
+      if (!name.startsWith('action ') && !isSecond && id !== entityId) yield id;
     }
   }
 

@@ -373,6 +373,12 @@ test.each([
   expect(bench.requeued).toEqual(['waits']);
 });
 
+test('an entity with a state and an entry of the registry is compared once with a name that is missing', async () => {
+  bench.states = ['light.sofa', 'light.disabled', 'automation.dim'];
+  const names = await bench.client.names.read();
+  expect([...names.entitiesBut('automation.dim')].toSorted()).toEqual(['light.disabled', 'light.sofa']);
+});
+
 test('a renamed entity is not there any more under its former id', async () => {
   const resource = bench.resource();
   bench.states = [];
