@@ -284,4 +284,17 @@ describe('settings of the entity of a HubAutomation', () => {
     expect(settings).toMatchObject({ icon });
     expect(own.objectOf(resource) !== undefined).toBe(icon === 'mdi:old');
   });
+
+  test('at the deletion, the former settings of an entity on another volume are not restored', async () => {
+    settings = { ...settings, icon: 'mdi:old' };
+    give({ icon: 'mdi:a' });
+    await settleAll();
+    resource = { ...resource, status: { ...resource.status, volumeID: 'v0' } };
+    const [event] = await own.putBack(resource, client);
+    expect(event).toMatchObject({
+      reason: 'CleanupSkipped',
+      message: expect.stringContaining('another volume'),
+    });
+    expect(settings).toMatchObject({ icon: 'mdi:a' });
+  });
 });

@@ -9,6 +9,7 @@ import type { KindDefinition } from '../../../kinds/kind';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { type Outcome, type Ready, stalled, type Waiting, waiting } from '../../../runtime/outcome';
 import type { ReconcileContext } from '../../../runtime/sync-module';
+import { hubVolume, isOnOtherVolume, leftOnOtherVolume } from '../../hub-pod/hub-volume';
 import type { Child } from '../../objects/child';
 import type { OwnEntitySettings } from '../../objects/own-entity';
 import { ownLabels } from '../../objects/own-labels';
@@ -72,7 +73,7 @@ export class OwnEntity implements OwnEntitySettings {
 
   constructor(
     object: Pick<ObjectType, 'definition' | 'reason'>,
-    services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
     contexts: EntryContexts,
   ) {
     this.type = ownSettings(object);
@@ -141,7 +142,13 @@ export class OwnEntity implements OwnEntitySettings {
 
   async putBack(given: Child, client: HubClient): Promise<readonly EventSpec[]> {
     const resource = given as SettingsResource;
-    return this.objectOf(resource) === undefined ? [] : this.settings.putBack(resource, client);
+    const object = this.objectOf(resource);
+    if (object === undefined) return [];
+    const { metadata, spec } = resource;
+    const volume = hubVolume(this.services, metadata.namespace, spec.hubRef.name);
+    // A definition in a ConfigMap is removed on any volume, but the former settings belong to one.
+    if (isOnOtherVolume(resource, volume)) return [leftOnOtherVolume(object)];
+    return this.settings.putBack(resource, client);
   }
 
   /** The settings of an object that is removed need no restoring. */
