@@ -525,6 +525,17 @@ describe('BorrowedSync', () => {
       await remove('a');
       expect(records[0]!.settings).toMatchObject({ icon: 'mdi:a', hidden: false });
     });
+
+    test('keeps those aliases of a deleted HubEntity that the HubAutomation has too, and no others', async () => {
+      records = [made({ aliases: ['Mine'] })];
+      const aliases = ['Mine', 'Hall', 'Off'];
+      resources = [aResource('a', { select: { entityId: 'automation.off' }, aliases })];
+      await settle('a');
+      const previous = { aliases: { was: ['Hall'], ours: ['Hall'] } };
+      resources.push(anAutomation({ automationId: 'hall_off', registryId: 'r1', previous }));
+      await remove('a');
+      expect(records[0]!.settings['aliases']).toEqual(['Mine', 'Hall']);
+    });
   });
 
   test('a resource that waits for its entity requests its state once in 30 s', async () => {

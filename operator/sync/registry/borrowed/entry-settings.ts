@@ -27,7 +27,14 @@ import type { Services } from '../../services';
 import type { Lookup, Refusal, SettingsKind, SettingsResource } from './borrowed-type';
 import { type NamedCategory, resolveCategories } from './categories';
 import { changesOf, declaredSettings } from './declared';
-import { formatPrevious, type Previous, recordedAfter, recordedBefore, settingsDiff } from './previous';
+import {
+  formatPrevious,
+  type Previous,
+  recordedAfter,
+  recordedBefore,
+  settingsDiff,
+  withoutThose,
+} from './previous';
 
 /** Limit for the bytes of `status.previous`, since it is written with each status. */
 const LARGEST_PREVIOUS = 4096;
@@ -393,10 +400,6 @@ export class EntrySettings<R extends Configurable> {
 
 export const previousOf = ({ status }: SettingsResource): Previous =>
   (status?.['previous'] as Previous | undefined) ?? {};
-
-/** The settings that are not among those of another resource. */
-const withoutThose = (previous: Previous, others: Previous): Previous =>
-  Object.fromEntries(Object.entries(previous).filter(([name]) => !(name in others)));
 
 /** The settings that a removal writes. */
 function formerSettings({ settings }: Configurable, previous: Previous): Settings {

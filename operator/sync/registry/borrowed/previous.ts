@@ -99,6 +99,20 @@ function isSame(actual: Setting, desired: Setting): boolean {
   return actual.length === desired.length && desired.every((item) => actual.includes(item));
 }
 
+/**
+ * The record without the settings that another resource has recorded. A list stays, without the items that
+ * the other resource sets too.
+ */
+export function withoutThose(previous: Previous, others: Previous): Previous {
+  const left = Object.entries(previous).flatMap(([name, setting]): [string, PreviousSetting][] => {
+    const other = others[name];
+    if (!other) return [[name, setting]];
+    const ours = setting.ours.filter((item) => !other.ours.includes(item));
+    return isList(setting.was) ? [[name, { ...setting, ours }]] : [];
+  });
+  return Object.fromEntries(left);
+}
+
 /** The settings as a line of a message: `name: "Old lamp", area: none`. */
 export function formatPrevious(previous: Previous): string {
   return Object.entries(previous)
