@@ -1,6 +1,6 @@
 import type { RegistryEntity } from '../../client/connection/api-types';
 import { getEntityState } from '../../client/config-entities/states';
-import { isUnknownCommand } from '../../client/connection/errors';
+import { HubFailed, HubRejected, HubTooLarge } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import { fewNames } from '../../base/few-names';
 import { undefinedIf } from '../../base/undefined-if';
@@ -55,17 +55,18 @@ const MOST_USERS = 10;
 
 /**
  * The event about the removal of an entry whose entity others use. Empty if nothing uses it, or if the hub
- * has no search.
+ * does not show it: a removal never fails because of an event.
  */
 export async function removedInUse(
   { type, component }: EntryType,
   id: string,
   { entityRegistry, connection }: HubClient,
 ): Promise<readonly EventSpec[]> {
-  const entity = component && (await entityRegistry.find(component, id));
+  if (component === undefined) return [];
+  const entity = await undefinedIf(isNotShown, entityRegistry.find(component, id));
   if (!entity) return [];
   const related = await undefinedIf(
-    isUnknownCommand,
+    isNotShown,
     connection.command('search/related', { item_type: 'entity', item_id: entity.entity_id }),
   );
   const users = USERS.flatMap((each) => related?.[each] ?? []);
@@ -73,3 +74,7 @@ export async function removedInUse(
   const message = `The ${type} ${entity.entity_id} is removed from the hub, and still used by ${fewNames(users.toSorted(), MOST_USERS)}.`;
   return [{ type: 'Warning', reason: 'RemovedInUse', message }];
 }
+
+/** Reports whether the hub answers, and does not show its entities or their users. */
+const isNotShown = (error: unknown): boolean =>
+  error instanceof HubRejected || error instanceof HubFailed || error instanceof HubTooLarge;

@@ -1,6 +1,12 @@
 import type { RegistryFields, RegistryRecord } from '../../../../operator/client/connection/api-types';
 import { type RegistryType, registryTypes } from '../../../../operator/client/connection/registry-types';
-import { HubRejected, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
+import {
+  HubFailed,
+  HubRejected,
+  HubTooLarge,
+  HubUnreachable,
+  NotFound,
+} from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
 import type { Outcome } from '../../../../operator/runtime/outcome';
@@ -428,6 +434,24 @@ describe('RegistrySync', () => {
       ).toMatchObject([
         { reason: 'RemovedInUse', message: expect.stringContaining('automation.a, automation.b.') },
       ]);
+      expect(writes.at(-1)).toBe('remove input_text code');
+    });
+
+    test.each([
+      [
+        'the list of entities is too large',
+        () => (client.entityRegistry.find = () => Promise.reject(new HubTooLarge('entities', 1))),
+      ],
+      [
+        'the search for its users fails',
+        () => (client.connection.command = () => Promise.reject(new HubFailed('Unknown error'))),
+      ],
+    ])('one is removed although %s', async (_, fail) => {
+      resources = [text('code')];
+      await settle('code');
+      fail();
+      const events = await removeObject(given, modules['HubHelper']!, resources[0]!, client, context());
+      expect(events).toEqual([]);
       expect(writes.at(-1)).toBe('remove input_text code');
     });
 
