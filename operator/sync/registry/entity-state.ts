@@ -10,8 +10,8 @@ import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { EntryResource, EntryType } from './entry-type';
 
 /**
- * The outcome for an entry whose entity is missing, disabled, without a state, or has another id than the
- * resource describes. The hub reports success for a write in each of these cases.
+ * The outcome for an entry whose entity is missing, disabled, without a state, of the hub's YAML, or has
+ * another id than the resource describes. The hub reports success for a write in each of these cases.
  *
  * @returns undefined when the entity is as described
  */
@@ -40,6 +40,7 @@ export async function entityProblem(
       `The hub has the ${type}, and its entity ${entityId} has no state: the hub loads it at its next start. Restart the hub, and read its log if that does not help.`,
       DEPENDENCY_REQUEUE,
     );
+  if (!identity.isName && state.attributes['editable'] === false) return ofYaml(type, entityId);
   const desired = `${component}.${identity.of(resource)}`;
   const isOtherId = !identity.isName && !resource.status?.['adopted'] && entityId !== desired;
   if (!isOtherId || !(await entityRegistry.get(desired))) return undefined;
@@ -47,6 +48,14 @@ export async function entityProblem(
     'EntityIdTaken',
     `The entity of the ${type} is ${entityId}, since another entity has the id ${desired}: rename that one in the hub, and then this one to ${desired} or to any other id.`,
   );
+}
+
+/** The outcome if the hub's YAML has a helper with the same id, which the hub loads first. */
+function ofYaml(type: string, entityId: string): Outcome {
+  const message =
+    `The hub has the ${type}, and its entity ${entityId} belongs to a helper with the same id in the hub’s YAML: ` +
+    `remove that one from the section ${type} of the configuration, and restart the hub.`;
+  return waiting('NameConflict', message, DEPENDENCY_REQUEUE);
 }
 
 /** Types of objects that may use an entity, as the hub's search names them. */

@@ -418,6 +418,17 @@ describe('RegistrySync', () => {
       expect(status('code')).toMatchObject({ id: 'code', entityId: expect.any(String) });
     });
 
+    test('one whose entity belongs to a helper of the YAML, which was added later with the same id, is not Ready', async () => {
+      resources = [text('code')];
+      await settle('code');
+      states['input_text.code'] = { editable: false };
+      expect(await reconcile('code')).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
+      expect(status('code')).toMatchObject({ id: 'code' });
+      states['input_text.code'] = { editable: true };
+      expect(await reconcile('code')).toMatchObject({ type: 'Ready' });
+      expect(writes).toHaveLength(1);
+    });
+
     test('one whose entity a person renamed is Ready', async () => {
       resources = [text('code')];
       entities['input_text code'] = { entity_id: 'input_text.door' };
