@@ -58,6 +58,35 @@ function ofYaml(type: string, entityId: string): Outcome {
   return waiting('NameConflict', message, DEPENDENCY_REQUEUE);
 }
 
+/**
+ * The outcome if the entity of an entry has a value that the desired entry does not allow. The hub would
+ * store such an update, answer with an error that quotes the value, and not load the entity at its next
+ * start.
+ *
+ * @returns undefined when the entry can be updated
+ */
+export async function valueConflict(
+  entryType: EntryType,
+  resource: EntryResource,
+  id: string,
+  { rest, entityRegistry }: HubClient,
+): Promise<Outcome | undefined> {
+  const { component } = entryType;
+  if (!component || !entryType.valueProblem) return undefined;
+  const entity = await entityRegistry.find(component, id);
+  const state = entity && (await getEntityState(rest, entity.entity_id));
+  if (!entity || !state || NO_VALUES.includes(state.state)) return undefined;
+  const problem = entryType.valueProblem(resource, state.state);
+  if (problem === undefined) return undefined;
+  const message =
+    `The ${entryType.type} is not written: the present value of ${entity.entity_id} ${problem}. The hub would store it, and not load the entity at its ` +
+    'next start. Change the value in the hub, or the spec.';
+  return stalled('RejectedByHub', message, { after: DEPENDENCY_REQUEUE });
+}
+
+/** States of entities without a value. */
+const NO_VALUES: readonly string[] = ['unknown', 'unavailable'];
+
 /** Types of objects that may use an entity, as the hub's search names them. */
 const USERS = ['automation', 'script', 'scene', 'group', 'person'] as const;
 const MOST_USERS = 10;

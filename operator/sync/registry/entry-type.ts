@@ -41,6 +41,13 @@ export interface EntryType extends ObjectType {
    */
   validate?(resource: EntryResource): string | undefined;
   /**
+   * Finds why the entity of the entry cannot keep its value after an update.
+   *
+   * @param value the present state of the entity
+   * @returns the end of a sentence without the value, undefined when it can
+   */
+  valueProblem?(resource: EntryResource, value: string): string | undefined;
+  /**
    * The outcome if an entry cannot be created for the resource.
    *
    * @returns undefined when it can

@@ -36,7 +36,7 @@ import {
   isRecorded,
   recordedFields,
 } from './desired';
-import { entityProblem, removedInUse } from './entity-state';
+import { entityProblem, removedInUse, valueConflict } from './entity-state';
 import type { EntryResource, EntryType } from './entry-type';
 import { entryTypeOf, isOfType } from './entry-types';
 import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
@@ -272,6 +272,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
     const conflict = nameConflict(entryType, resource, id, entries, this.others(resource));
     if (conflict.type === 'Held') return heldBy(entryType, conflict.owner, resource);
+    const refused = await valueConflict(entryType, resource, id, client);
+    if (refused) return refused;
     return this.send(reconcile, async () => {
       if (conflict.type === 'Cycle') {
         // With a temporary name, the present name becomes free for another resource.

@@ -15,6 +15,10 @@ describe('validateHelper', () => {
     ['number', { min: 0, max: 1, deviceClass: 'of_next_year', unit: 'x' }],
     ['number', { min: 0, max: 1, deviceClass: 'monetary', unit: 'EUR' }],
     ['text', { pattern: '[a-z]+' }],
+    ['text', { pattern: '[a-z]+', initial: 'ab 1' }],
+    ['text', { pattern: '\\w+', initial: 'ä' }],
+    ['text', { pattern: '🛋*a', initial: 'a' }],
+    ['text', { pattern: '(a+)+$', initial: `${'a'.repeat(60)}!` }],
     ['datetime', { date: true, initial: '2028-02-29' }],
     ['datetime', { time: true, initial: '18:00' }],
     ['schedule', { monday: [] }],
@@ -40,6 +44,7 @@ describe('validateHelper', () => {
     ['number', { deviceClass: 'temperature', unit: '%' }, 'spec.number.unit'],
     ['number', { deviceClass: 'ph', unit: '%' }, 'spec.number.unit: the hub takes none'],
     ['text', { pattern: '[' }, 'spec.text.pattern: a set is not closed by ]'],
+    ['text', { pattern: 'b|[0-9]{4}$', initial: 'ab' }, 'spec.text.initial: it does not match text.pattern'],
     ['datetime', { date: true, initial: '2026-02-29' }, 'spec.datetime.initial: there is no day 2026-02-29'],
     ['datetime', { date: true, time: true, initial: '2026-13-01 10:00' }, 'there is no day 2026-13-01'],
     [

@@ -36,6 +36,8 @@ let entities: Record<string, { entity_id: string; disabled_by?: string } | undef
 let entityIds: Set<string>;
 /** Attributes by entity id; null: no state. */
 let states: Record<string, Record<string, unknown> | null>;
+/** The state of all entities. */
+let value: string;
 /** Components that the hub has not set up. */
 let notLoaded: Set<string>;
 let related: Record<string, readonly string[]>;
@@ -82,6 +84,7 @@ beforeEach(() => {
   entities = {};
   entityIds = new Set();
   states = {};
+  value = 'on';
   notLoaded = new Set();
   related = {};
   drifts = [];
@@ -97,7 +100,7 @@ beforeEach(() => {
       get: async (path: string) => {
         const state = states[path.replace('/api/states/', '')];
         if (state === null) throw new NotFound('404', 'no');
-        return { state: 'on', attributes: state ?? {} };
+        return { state: value, attributes: state ?? {} };
       },
     },
     entityRegistry: {
@@ -366,6 +369,26 @@ describe('RegistrySync', () => {
       await settle('bell');
       await settle('Bell');
       expect(writes).toHaveLength(2);
+    });
+
+    test('an update that does not allow the present text is not sent, and the text is not quoted', async () => {
+      resources = [text('code')];
+      await settle('code');
+      value = 'Pin1234';
+      edit('code', { text: settings });
+      await clock.advance(2_000);
+      const outcome = await settle('code');
+      expect(outcome).toMatchObject({ type: 'Stalled', reason: 'RejectedByHub', after: 30_000 });
+      expect(outcome.message).toContain('the present value of input_text.code does not match text.pattern');
+      expect(outcome.message).not.toContain('1234');
+      expect(writes).toHaveLength(1);
+      value = 'unknown';
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      value = 'pin';
+      edit('code', { text: { max: 4 } });
+      await clock.advance(2_000);
+      expect(await settle('code')).toMatchObject({ type: 'Ready' });
+      expect(writes).toHaveLength(3);
     });
 
     test('an invalid spec sends nothing', async () => {

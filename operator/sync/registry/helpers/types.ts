@@ -1,12 +1,13 @@
 import { getEntityState } from '../../../client/config-entities/states';
 import type { HubClient } from '../../../client/hub-client';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
-import { helper } from '../../../kinds';
+import { helper, type HubHelper } from '../../../kinds';
 import { helperDomains, type HelperType } from '../../../kinds/helper/domains';
 import { type Outcome, waiting } from '../../../runtime/outcome';
 import type { EntryField, EntryResource, EntryType } from '../entry-type';
 import { byId } from '../identity';
 import { duration, moment, slots } from './forms';
+import { textValueProblem } from './text-value';
 import { validateHelper } from './validate';
 
 const days = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'] as const;
@@ -73,9 +74,14 @@ export const helperTypes: readonly EntryType[] = (Object.keys(helperDomains) as 
     fields: { icon: { name: 'icon' }, ...Object.fromEntries(own) },
     ...(ignored[type] && { ignored: ignored[type] }),
     validate: validateHelper,
+    ...(type === 'text' && { valueProblem: textProblem }),
     conflict: (client, resource) => inYaml(domain, client, resource),
   };
 });
+
+function textProblem(resource: EntryResource, value: string): string | undefined {
+  return textValueProblem((resource as unknown as HubHelper).spec.text ?? {}, value);
+}
 
 /**
  * The outcome if a helper in the hub's YAML has the id. The hub would give another id to the resource's

@@ -2,6 +2,7 @@ import type { HubHelper } from '../../../kinds';
 import type { EntryResource } from '../entry-type';
 import { unitsOf } from './number-units';
 import { patternProblem } from './text-pattern';
+import { textValueProblem } from './text-value';
 
 type Spec = HubHelper['spec'];
 
@@ -24,7 +25,9 @@ function numberProblem({ number }: Spec): string | undefined {
 
 function textProblem({ text }: Spec): string | undefined {
   const problem = text?.pattern === undefined ? undefined : patternProblem(text.pattern);
-  return problem && `spec.text.pattern: ${problem}`;
+  if (problem !== undefined) return `spec.text.pattern: ${problem}`;
+  const value = text?.initial === undefined ? undefined : textValueProblem(text, text.initial);
+  return value && `spec.text.initial: it ${value}. The hub would not load the helper.`;
 }
 
 function datetimeProblem({ datetime }: Spec): string | undefined {
