@@ -48,7 +48,7 @@ const RENAMED: Readonly<Record<string, string>> = {
  * which renames them.
  */
 export function canonicalBody(domain: BlueprintDomain, body: EntityPayload): EntityPayload {
-  if (domain !== 'automation') return body;
+  if (domain === 'script') return body;
   return Object.fromEntries(Object.entries(body).map(([key, value]) => [RENAMED[key] ?? key, value]));
 }
 

@@ -8,7 +8,7 @@ function hubWith(metadata: object, body: (input: Readonly<Record<string, unknown
     asked.push(input);
     return Promise.resolve(body(input as Readonly<Record<string, unknown>>));
   };
-  const shown = (domain: 'automation' | 'script' = 'automation') =>
+  const shown = (domain: 'automation' | 'script' | 'template' = 'automation') =>
     shownBlueprint({ substitute }, domain, 'a.yaml', { metadata: { ...metadata } });
   return { asked, shown };
 }
@@ -17,10 +17,11 @@ const METADATA = { name: 'Lamp', domain: 'automation', input: { lamp: null } };
 const marked = (name: string) => `hub-operator input ${name}`;
 
 describe('shownBlueprint', () => {
-  test('old and new syntax of an automation give one body, in any order; of a script they do not', async () => {
+  test('old and new syntax of an automation or template give one body, in any order; of a script they do not', async () => {
     const old = hubWith(METADATA, () => ({ trigger: [1], condition: [2], action: [3], mode: 'single' }));
     const now = hubWith(METADATA, () => ({ mode: 'single', actions: [3], conditions: [2], triggers: [1] }));
     expect((await old.shown()).hash).toBe((await now.shown()).hash);
+    expect((await old.shown('template')).hash).toBe((await now.shown('template')).hash);
     expect((await old.shown('script')).hash).not.toBe((await now.shown('script')).hash);
   });
 
