@@ -172,11 +172,12 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     } catch (error) {
       this.pacing.mark(cached);
       if (!(error instanceof HubRejected)) throw error;
-      // A user has just created it: it is adopted.
-      if (error.code === 'already_exists')
-        return conditions.inProgress({ status: { path: null, adopted: null } }, 0);
+      const status = error.code === 'already_exists' ? { path: null, adopted: null } : {};
+      // A user has just created it: it is adopted. The hub does not list a file behind a symbolic link, which is left.
+      if (error.code === 'already_exists' && (await blueprints.list(domain)).has(path))
+        return conditions.inProgress({ status }, 0);
       this.pacing.record(cached, hash, error);
-      return hubErrorOutcome(error, 'object');
+      return hubErrorOutcome(error, 'object', { status });
     }
   }
 

@@ -94,7 +94,10 @@ const blueprints = {
   usersOf: () => Promise.resolve(users),
 };
 
+const { list } = blueprints;
+
 beforeEach(() => {
+  blueprints.list = list;
   clock = new ManualClock();
   files = new Map();
   writes = [];
@@ -224,6 +227,17 @@ describe('BlueprintSync', () => {
     expect(files.get(PATH)?.yaml).toBe(text('two'));
     expect(await settle()).toMatchObject({ type: 'Ready' });
     expect(resource.status).toMatchObject({ adopted: true });
+  });
+
+  test('a file that the hub has and does not list is left, and the save is not repeated', async () => {
+    files.set(PATH, { yaml: text('two') });
+    blueprints.list = () => Promise.resolve(new Map());
+    expect(await settle()).toMatchObject({ reason: 'RejectedByHub' });
+    await clock.advance(MIN_WRITE_INTERVAL);
+    expect(await reconcile()).toMatchObject({ reason: 'RejectedByHub' });
+    expect(writes).toEqual([`save ${PATH}`]);
+    expect(files.get(PATH)?.yaml).toBe(text('two'));
+    expect(resource.status).not.toHaveProperty('path');
   });
 
   test('a list that is a second old does not hide a blueprint that a user has imported since', async () => {
