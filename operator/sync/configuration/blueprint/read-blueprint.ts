@@ -2,6 +2,7 @@ import { isMap, isScalar, type Node, visit, type YAMLMap } from 'yaml';
 import type { BoundedTask } from '../../../base/bounded-task';
 import { NotPlain, parseHubYaml, parsePlainYaml, type HubYaml } from '../generate/hub-yaml';
 import { dereference, entriesOf } from '../generate/merge-keys';
+import { unusableValue } from './unusable';
 
 /** The text of a blueprint. */
 interface BlueprintText {
@@ -78,6 +79,8 @@ class Reading {
   /** @throws Wrong */
   read(domain: string): ReadBlueprint {
     const { root } = this.file;
+    const unusable = unusableValue(this.file);
+    if (unusable) throw new Wrong(unusable.problem, offsetOf(unusable.node));
     const header = this.mapIn(this.entries(root)?.get('blueprint') ?? null);
     if (!header)
       throw new Wrong('there is no mapping blueprint: with name, domain and input', offsetOf(root));

@@ -14,6 +14,9 @@ const problem = async (text: string, domain?: string) => {
   return 'problem' in result ? result.problem : undefined;
 };
 
+const BOMB = `a0: &a0 [1]\n${Array.from({ length: 20 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}, *a${n}]\n`).join('')}`;
+const CHAIN = `a0: &a0 [1]\n${Array.from({ length: 101 }, (_, n) => `a${n + 1}: &a${n + 1} [*a${n}]\n`).join('')}`;
+
 describe('blueprintTask', () => {
   test.each([
     ['inputs, also of sections', `${HEADER}triggers: [!input lamp]\nactions: !input inner\n`],
@@ -23,6 +26,9 @@ describe('blueprintTask', () => {
       'anchors and merges',
       `x: &x { name: Lamp, input: { lamp: } }\nblueprint: { <<: *x, domain: automation }\na: !input lamp\n`,
     ],
+    ['the largest number of 64 bits', `${HEADER}a: [18446744073709551615, -9223372036854775808]\n`],
+    ['a long number in quotes', `${HEADER}a: "100000000000000000000"\n`],
+    ['aliases that stay small', `${HEADER}a: &a [1, 2]\nb: [*a, *a]\n`],
     ['a header without inputs', 'blueprint:\n  name: Lamp\n  domain: automation\n'],
   ])('accepts %s', async (_, text) => {
     expect(await problem(text)).toBeUndefined();
@@ -55,6 +61,15 @@ describe('blueprintTask', () => {
     ],
     ['a secret', `${HEADER}a: !secret b\n`, '!secret is not accepted'],
     ['a file of the hub', `${HEADER}a: !include /etc/passwd\n`, '!include is not accepted'],
+    ['bytes', `${HEADER}a: !!binary aGVsbG8=\n`, 'line 2, column 13: !!binary is not accepted'],
+    ['a set', `${HEADER}a: !!set { b, c }\n`, '!!set is not accepted'],
+    ['a number that is too long', `${HEADER}a: 100_000_000_000_000_000_000\n`, 'more than 64 bits'],
+    ['a negative number that is too long', `${HEADER}a: -9223372036854775809\n`, 'more than 64 bits'],
+    ['a hexadecimal number that is too long', `${HEADER}a: 0x10000000000000000\n`, 'more than 64 bits'],
+    ['a deep list', `${HEADER}a: ${'['.repeat(101)}${']'.repeat(101)}\n`, 'nested too deeply'],
+    ['an alias in itself', `${HEADER}a: &a [*a]\n`, 'nested too deeply'],
+    ['aliases that expand to much', `${HEADER}${BOMB}`, 'expand to more than'],
+    ['aliases that nest deeply', `${HEADER}${CHAIN}`, 'nested too deeply'],
     ['a variable of the pod', `${HEADER}a: !env_var SUPERVISOR_TOKEN\n`, '!env_var is not accepted'],
     [
       'a version of two numbers',
