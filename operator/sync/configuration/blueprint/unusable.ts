@@ -49,6 +49,9 @@ function problemOf(node: Node): string | undefined {
     return `!!${tag.slice(tag.lastIndexOf(':') + 1)} is not accepted in a blueprint: write the value as text`;
   if (isScalar(node) && isTooLong(node))
     return 'the number has more than 64 bits, which the hub cannot send: write it in quotes';
+  // The hub removes this text from the YAML that it writes, and so changes the blueprint at its next reload.
+  if (isScalar(node) && String(node.value).includes(': null\n'))
+    return 'the hub removes null from the end of a line of a text: add a space or a comma after it';
   return undefined;
 }
 

@@ -29,6 +29,7 @@ describe('blueprintTask', () => {
     ['the largest number of 64 bits', `${HEADER}a: [18446744073709551615, -9223372036854775808]\n`],
     ['a long number in quotes', `${HEADER}a: "100000000000000000000"\n`],
     ['aliases that stay small', `${HEADER}a: &a [1, 2]\nb: [*a, *a]\n`],
+    ['a null that does not end a line of a text', `${HEADER}a: null\nb: "c: null"\n`],
     ['a header without inputs', 'blueprint:\n  name: Lamp\n  domain: automation\n'],
   ])('accepts %s', async (_, text) => {
     expect(await problem(text)).toBeUndefined();
@@ -70,6 +71,7 @@ describe('blueprintTask', () => {
     ['an alias in itself', `${HEADER}a: &a [*a]\n`, 'nested too deeply'],
     ['aliases that expand to much', `${HEADER}${BOMB}`, 'expand to more than'],
     ['aliases that nest deeply', `${HEADER}${CHAIN}`, 'nested too deeply'],
+    ['a null at the end of a line of a text', `${HEADER}a: |\n  b: null\n  c\n`, 'the hub removes'],
     ['a variable of the pod', `${HEADER}a: !env_var SUPERVISOR_TOKEN\n`, '!env_var is not accepted'],
     [
       'a version of two numbers',
