@@ -60,13 +60,14 @@ export function untilBlueprintReady(
 ): Waiting | undefined {
   const path = pathOf(payload);
   if (path === undefined) return undefined;
-  for (const each of cache.ofHub<HubBlueprint>('HubBlueprint', metadata.namespace, spec.hubRef.name)) {
-    const isIt = each.spec.domain === kind && each.spec.path === path && !each.metadata.deletionTimestamp;
-    if (!isIt || isReady(each)) continue;
-    const message = `Waiting for the HubBlueprint ${each.metadata.name}, which has the blueprint ${path}.`;
-    return waiting('BlueprintNotReady', message, DEPENDENCY_REQUEUE);
-  }
-  return undefined;
+  const ofPath = [...cache.ofHub<HubBlueprint>('HubBlueprint', metadata.namespace, spec.hubRef.name)].filter(
+    (each) => each.spec.domain === kind && each.spec.path === path && !each.metadata.deletionTimestamp,
+  );
+  const [awaited] = ofPath;
+  // A second resource of the path is never Ready.
+  if (!awaited || ofPath.some((each) => isReady(each))) return undefined;
+  const message = `Waiting for the HubBlueprint ${awaited.metadata.name}, which has the blueprint ${path}.`;
+  return waiting('BlueprintNotReady', message, DEPENDENCY_REQUEUE);
 }
 
 /**
