@@ -82,9 +82,27 @@ export async function untilBlueprint(
   const path = pathOf(work.payload);
   if (kind === 'scene' || path === undefined) return undefined;
   const awaited = untilBlueprintReady(services, kind, work);
-  if (awaited || (await work.client.blueprints.list(kind)).has(path)) return awaited;
+  if (awaited || (await isThere(kind, path, work))) return awaited;
   const message = `The hub has no blueprint ${path}: create a HubBlueprint with it, or import it in the hub.`;
   return waiting('BlueprintNotReady', message, MISSING_BLUEPRINT_INTERVAL);
+}
+
+/**
+ * Reports whether the hub has the blueprint. It uses files that it does not list, such as one behind a symbolic
+ * link. True if it cannot list any: it will give the reason when the payload is written.
+ */
+async function isThere(
+  kind: 'automation' | 'script',
+  path: string,
+  { client, payload }: Pick<EntityWork, 'client' | 'payload'>,
+): Promise<boolean> {
+  try {
+    if ((await client.blueprints.list(kind)).has(path)) return true;
+  } catch (error) {
+    if (error instanceof HubFailed || error instanceof HubRejected) return true;
+    throw error;
+  }
+  return (await expandBlueprint(kind, { client, payload })) !== undefined;
 }
 
 const pathOf = ({ use_blueprint: use }: EntityPayload): string | undefined =>

@@ -52,8 +52,8 @@ class Bench {
   writeError: Error | undefined;
   /** Returns the hub's form of a payload. */
   rewrite = (payload: EntityPayload): EntityPayload => payload;
-  /** Paths of the blueprints that the hub has. */
-  blueprintPaths: readonly string[] = ['motion.yaml'];
+  /** Paths of the blueprints that the hub lists; undefined when it cannot list them. */
+  blueprintPaths: readonly string[] | undefined = ['motion.yaml'];
   /** The expanded blueprint; undefined when the hub does not have it. */
   blueprint: EntityPayload | undefined;
   secrets: readonly string[] = [];
@@ -231,7 +231,10 @@ class Bench {
         onChange: () => undefined,
       },
       blueprints: {
-        list: () => Promise.resolve(new Map(this.blueprintPaths.map((path) => [path, {}]))),
+        list: () =>
+          this.blueprintPaths
+            ? Promise.resolve(new Map(this.blueprintPaths.map((path) => [path, {}])))
+            : Promise.reject(new HubFailed('Invalid JSON in response')),
       },
       entities: {
         isWriting: () => false,
@@ -918,6 +921,22 @@ describe('ConfigEntitySync', () => {
       });
       expect(bench.count('write')).toBe(0);
       bench.blueprintPaths = ['motion.yaml'];
+      bench.blueprint = blueprint;
+      await bench.reconcileUntilReady();
+      expect(bench.count('write')).toBe(1);
+    });
+
+    test('is used although the list of the hub lacks it: the hub does not list files behind a symbolic link', async () => {
+      const bench = new Bench(automations, uses);
+      bench.blueprintPaths = [];
+      bench.blueprint = blueprint;
+      await bench.reconcileUntilReady();
+      expect(bench.count('write')).toBe(1);
+    });
+
+    test('is used although the hub cannot list its blueprints', async () => {
+      const bench = new Bench(automations, uses);
+      bench.blueprintPaths = undefined;
       bench.blueprint = blueprint;
       await bench.reconcileUntilReady();
       expect(bench.count('write')).toBe(1);
