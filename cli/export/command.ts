@@ -10,6 +10,7 @@ import { withTexts } from '../with-texts';
 import { idsInCopy } from './config-copy';
 import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
+import { blueprintsInCluster } from './blueprints';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
 
@@ -57,6 +58,7 @@ export function exportCommand(context: CommandContext): Command {
             hub.client,
             environment.clock,
             inFiles,
+            await describedBlueprints(environment, options),
             (text) => terminal.progress(text),
           );
           const hubName = options.hub ?? DEFAULT_NAME;
@@ -81,6 +83,20 @@ export function exportCommand(context: CommandContext): Command {
         }
       }),
     );
+}
+
+/** Blueprints that the cluster describes. A hub at an address of its own has no Hub there. */
+async function describedBlueprints(
+  { connect }: Pick<Environment, 'connect'>,
+  options: HubOptions,
+): Promise<ReadonlySet<string>> {
+  if (options.url !== undefined || options.hub === undefined) return new Set();
+  const cluster = connect(options);
+  try {
+    return await blueprintsInCluster(cluster, options.hub);
+  } finally {
+    cluster.close();
+  }
 }
 
 export function withHub(command: Command): Command {

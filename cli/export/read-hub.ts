@@ -26,6 +26,7 @@ export async function readHub(
   client: HubClient,
   clock: Clock,
   inFiles: IdsInFiles,
+  described: ReadonlySet<string>,
   progress: (text: string) => void,
 ): Promise<{ readonly content: HubContent; readonly notExpressed: readonly NotExpressed[] }> {
   const read = (kind: 'automation' | 'scene' | 'script') => {
@@ -53,7 +54,7 @@ export async function readHub(
     },
     notExpressed: [
       ...[automation, scene, script].flatMap(({ notExpressed }) => notExpressed),
-      ...(await readBlueprints(client)),
+      ...(await readBlueprints(client, described)),
     ],
   };
 }

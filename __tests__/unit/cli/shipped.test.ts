@@ -56,6 +56,7 @@ async function startHub(isBusy: boolean): Promise<FakeHub> {
         exception: '',
       },
     ],
+    'blueprint/list': {},
     'config/entity_registry/list': [],
     'config/label_registry/list': [label],
     'trace/list': [run],
