@@ -19,6 +19,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   'Reviews by the webhook': 'this operator serves no webhook',
   'Duration of reviews, 95 %': 'this operator serves no webhook',
   'Watches that broke off': 'none did',
+  'Resources that refer to what their hub does not have': 'all references are found',
   Memory: 'this operator runs without a limit',
 };
 

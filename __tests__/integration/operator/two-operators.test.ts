@@ -7,7 +7,7 @@ import { startTestOperator } from '../../cluster/operator';
 
 test('two operators in one namespace name each other in Ready of the Hub', async () => {
   const home = new Home(await freshNamespace('two-operators'));
-  await startTestOperator(home.namespace);
+  const first = await startTestOperator(home.namespace);
   await home.apply(hub('h'), configuration('h'));
   await home.ready('hub', 'h');
   const second = await startTestOperator(home.namespace, {
@@ -28,7 +28,10 @@ test('two operators in one namespace name each other in Ready of the Hub', async
   });
   expect(named.map((lease) => lease.split('/')[1])).toEqual(['another', home.namespace]);
 
-  // Both operators write the same list, so nothing is written while nothing changes.
+  // Both operators write the same list, so nothing is written while nothing changes. The last forced reconcile
+  // may still be in progress.
+  await first.calm();
+  await second.calm();
   const { resourceVersion } = (await home.get('hub', 'h')).metadata;
   await second.calm();
   expect((await home.get('hub', 'h')).metadata.resourceVersion).toBe(resourceVersion);
