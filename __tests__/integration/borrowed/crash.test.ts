@@ -1,90 +1,32 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
-import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
-import {
-  automation,
-  configuration,
-  DEFAULT_CONFIGURATION,
-  entity,
-  Home,
-  hub,
-  label,
-} from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
-import { restoreOnboarded } from '../../cluster/onboarded-volume';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { automation, DEFAULT_CONFIGURATION, entity, Home, label } from '../../cluster/home';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { OperatorToKill } from '../../cluster/operator-to-kill';
 
 // kill -9 of the operator at each request in the life of one HubEntity, and of the settings of an automation:
-// nothing is written twice, `previous`
-// is right, and a label that a user added is never lost.
+// nothing is written twice, `previous` is right, and a label that a user added is never lost.
 
 const HUB = 'villa';
 const MOWER = 'lawn_mower.mower_can_mow';
-const PROXIED = 'example.org/proxied-hub';
 
 let home: Home;
-let operator: TestOperator;
-let proxy: ApiProxy;
+let victim: OperatorToKill;
 let recorder: HubRecorder;
 let client: HubClient;
-/**
- * The request at which the operator is killed next, and whether it is killed before or after the request;
- * undefined for no kill.
- */
-let point: { readonly at: string; readonly isSent: boolean } | undefined;
-/** From the kill of the operator until its restart, the proxy drops all requests. */
-let struck = false;
-let killed = false;
-
-/**
- * Kills the operator if this request to the API server, or this command to the hub, is the chosen point.
- * Called before and after each of them.
- */
-async function strike(at: string, isSent: boolean): Promise<'on' | 'drop'> {
-  if (struck) return 'drop';
-  if (point?.at !== at || point.isSent !== isSent) return 'on';
-  struck = true;
-  await operator.kill();
-  killed = true;
-  return 'drop';
-}
-
-const isWrite = (command: string) =>
-  command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity';
-
-function nameOf({ method, path, body }: Crossing): string | undefined {
-  const isWatched = ['/hubentities/mower', '/hubautomations/hall-off'].some((each) => path.includes(each));
-  if (!isWatched) return undefined;
-  if (!path.endsWith('/status')) return method === 'GET' ? undefined : `${method} resource`;
-  const { previous, appliedHash, automationId, settingsHash } =
-    (body as { status?: Record<string, unknown> }).status ?? {};
-  const isWritten = automationId ? settingsHash : appliedHash;
-  return isWritten ? 'status Ready' : previous ? 'status previous' : 'status';
-}
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('settings-crash'));
-  proxy = await ApiProxy.start(async (moment, crossing) => {
-    const name = nameOf(crossing);
-    if (name !== undefined) return strike(name, moment === 'after');
-    return struck ? 'drop' : 'on';
+  victim = await OperatorToKill.start(home, HUB, `${DEFAULT_CONFIGURATION}\nkitchen_sink:\n`, {
+    resources: ['/hubentities/mower', '/hubautomations/hall-off'],
+    statusPoint: ({ previous, appliedHash, automationId, settingsHash }) => {
+      const isWritten = automationId ? settingsHash : appliedHash;
+      return isWritten ? 'status Ready' : previous ? 'status previous' : 'status';
+    },
+    isPoint: (command) =>
+      command === 'config/entity_registry/update' || command === 'homeassistant/expose_entity',
   });
-  operator = await startTestOperator(home.namespace, {
-    kubeconfig: proxy.kubeconfig,
-    settings: { HUB_URL_ANNOTATION: PROXIED },
-  });
-  await restoreOnboarded(home, HUB);
-  await home.apply(hub(HUB), configuration(HUB, `${DEFAULT_CONFIGURATION}\nkitchen_sink:\n`));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  recorder.admit = async (command) => !isWrite(command) || (await strike(command, false)) === 'on';
-  recorder.admitted = async (command) => void (isWrite(command) && (await strike(command, true)));
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
-  await home.ready('hub', HUB);
+  ({ recorder } = victim);
   await home.apply(label(HUB, 'energy', { name: 'Energy' }), label(HUB, 'persons', { name: 'Persons' }));
   await home.ready('hublabel', 'persons');
   client = await home.client(HUB);
@@ -96,23 +38,11 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  proxy?.stop();
-  await recorder?.stop();
-});
+afterAll(() => victim?.stop());
 
 async function mower() {
   const { all } = await client.settings.entity.entries();
   return [...all].find(({ entityId }) => entityId === MOWER)?.settings;
-}
-
-async function crashAt(at: string, isSent: boolean, work: () => Promise<void>): Promise<void> {
-  point = { at, isSent };
-  await work();
-  await until(`the operator is struck at ${at}`, () => Promise.resolve(killed));
-  point = undefined;
-  struck = killed = false;
-  await operator.start();
 }
 
 const writesOf = (command: string) => recorder.sent.filter((each) => each === `command ${command}`);
@@ -129,7 +59,7 @@ test.each(cuts)(
   'killed at %s, sent: %s: the settings arrive, and the former ones are recorded',
   async (at, isSent) => {
     recorder.sent.length = 0;
-    await crashAt(at, isSent, () =>
+    await victim.killAt(at, isSent, () =>
       home.apply(
         entity(HUB, 'mower', {
           select: { entityId: MOWER },
@@ -167,7 +97,7 @@ test.each([
       entity(HUB, 'mower', { select: { entityId: MOWER }, name: 'Shaun', labels: ['Energy'] }),
     );
     await home.ready('hubentity', 'mower');
-    await crashAt(at, isSent, () => home.delete('hubentity', 'mower', { wait: false }));
+    await victim.killAt(at, isSent, () => home.delete('hubentity', 'mower', { wait: false }));
     await until('it is gone', async () => !(await home.exists('hubentity', 'mower')));
     expect(await mower()).toMatchObject({ name: 'Former', labels: ['persons'] });
   },
@@ -211,7 +141,7 @@ describe('settings of the entity of an adopted automation', () => {
     ['status Ready', false],
   ] as const)('killed at %s, sent: %s: the former settings are known', async (at, isSent) => {
     recorder.sent.length = 0;
-    await crashAt(at, isSent, () => home.apply(hallOff()));
+    await victim.killAt(at, isSent, () => home.apply(hallOff()));
     await home.ready('hubautomation', 'hall-off');
     expect(await settingsOf()).toMatchObject({ icon: 'mdi:new' });
     expect((await home.get('hubautomation', 'hall-off')).status).toMatchObject({
@@ -227,7 +157,7 @@ describe('settings of the entity of an adopted automation', () => {
   test.each([[false], [true]])('killed at the deletion, sent: %s: they are put back', async (isSent) => {
     await home.apply(hallOff());
     await home.ready('hubautomation', 'hall-off');
-    await crashAt('config/entity_registry/update', isSent, () =>
+    await victim.killAt('config/entity_registry/update', isSent, () =>
       home.delete('hubautomation', 'hall-off', { wait: false }),
     );
     await until('it is gone', async () => !(await home.exists('hubautomation', 'hall-off')));

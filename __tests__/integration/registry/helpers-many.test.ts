@@ -5,19 +5,15 @@ import { parse } from 'yaml';
 import type { RegistryFields } from '../../../operator/client/connection/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { helperDomains, type HelperType } from '../../../operator/kinds/helper/domains';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
-import { ApiProxy, type Crossing } from '../../cluster/api-proxy';
 import { kubectlHub } from '../../cluster/command-line';
-import { configuration, DEFAULT_CONFIGURATION, helper, Home, hub } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
-import { restoreOnboarded } from '../../cluster/onboarded-volume';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { DEFAULT_CONFIGURATION, helper, Home } from '../../cluster/home';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { OperatorToKill } from '../../cluster/operator-to-kill';
 
 // Helpers of all sorts in a hub in German: each is written once, and none twice when the operator is killed at a request.
 
 const HUB = 'villa';
-const PROXIED = 'example.org/proxied-hub';
 const HELPERS = 100;
 const EXPORTED = 200;
 
@@ -37,64 +33,23 @@ const settings: Partial<Record<HelperType, object>> = {
 };
 
 let home: Home;
-let operator: TestOperator;
-let proxy: ApiProxy;
+let victim: OperatorToKill;
 let recorder: HubRecorder;
 let client: HubClient;
-/** The request at which the operator is killed next; undefined: none. */
-let point: { readonly at: string; readonly isSent: boolean } | undefined;
-/** Nothing passes from the moment at which the operator is killed until it is started again. */
-let struck = false;
-let killed = false;
-
-async function strike(at: string, isSent: boolean): Promise<'on' | 'drop'> {
-  if (struck) return 'drop';
-  if (point?.at !== at || point.isSent !== isSent) return 'on';
-  struck = true;
-  await operator.kill();
-  killed = true;
-  return 'drop';
-}
-
-function nameOf({ method, path, body }: Crossing): string | undefined {
-  if (!path.includes('/hubhelpers/struck')) return undefined;
-  if (!path.endsWith('/status')) return method === 'GET' ? undefined : `${method} resource`;
-  const { pendingName, id } = (body as { status?: Record<string, unknown> }).status ?? {};
-  return id ? 'status id' : pendingName ? 'status pendingName' : 'status';
-}
-
-const isWrite = (command: string) => /^input_text\/(create|update|delete)$/.test(command);
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('many-helpers'));
-  proxy = await ApiProxy.start(async (moment, crossing) => {
-    const name = nameOf(crossing);
-    if (name !== undefined) return strike(name, moment === 'after');
-    return struck ? 'drop' : 'on';
+  victim = await OperatorToKill.start(home, HUB, TEXT, {
+    resources: ['/hubhelpers/struck'],
+    statusPoint: ({ id, pendingName }) => (id ? 'status id' : pendingName ? 'status pendingName' : 'status'),
+    isPoint: (command) => /^input_text\/(create|update|delete)$/.test(command),
   });
-  operator = await startTestOperator(home.namespace, {
-    kubeconfig: proxy.kubeconfig,
-    settings: { HUB_URL_ANNOTATION: PROXIED },
-  });
-  await restoreOnboarded(home, HUB);
-  await home.apply(hub(HUB), configuration(HUB, TEXT));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  recorder.admit = async (command) => !isWrite(command) || (await strike(command, false)) === 'on';
-  recorder.admitted = async (command) => void (isWrite(command) && (await strike(command, true)));
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
-  await home.ready('hubconfiguration', HUB);
+  ({ recorder } = victim);
   client = await home.client(HUB);
   await client.connection.command('config/core/update', { language: 'de' });
 });
 
-afterAll(async () => {
-  proxy?.stop();
-  await recorder?.stop();
-});
+afterAll(() => victim?.stop());
 
 test('each of 100 helpers is written once, one with another id twice, and none after a restart', async () => {
   const { length } = await client.connection.command('system_log/list');
@@ -118,9 +73,9 @@ test('each of 100 helpers is written once, one with another id twice, and none a
   expect(await client.connection.command('system_log/list')).toHaveLength(length);
 
   recorder.sent.length = 0;
-  await operator.calm();
-  await operator.stop();
-  await operator.start();
+  await victim.operator.calm();
+  await victim.operator.stop();
+  await victim.operator.start();
   for (const { metadata } of resources)
     await home.annotate('hubhelper', metadata.name, 'hub-operator.dev/reconcile-requested-at=1');
   for (const { metadata } of resources)
@@ -175,12 +130,9 @@ const points = ['status pendingName', 'input_text/create', 'input_text/update', 
 test.each(points.flatMap((at) => [false, true].map((isSent) => [at, isSent] as const)))(
   'killed at %s, sent: %s: there is one helper with its name',
   async (at, isSent) => {
-    point = { at, isSent };
-    await home.apply(helper(HUB, 'struck', { name: 'Tür', type: 'text', text: { max: 4 } }));
-    await until(`the operator is struck at ${at}`, () => Promise.resolve(killed));
-    point = undefined;
-    struck = killed = false;
-    await operator.start();
+    await victim.killAt(at, isSent, () =>
+      home.apply(helper(HUB, 'struck', { name: 'Tür', type: 'text', text: { max: 4 } })),
+    );
     await home.ready('hubhelper', 'struck');
     const all = await client.connection.command('input_text/list');
     const found = all.filter(
