@@ -1,23 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
+import { categoryScopes } from '../../../operator/client/connection/registry-types';
 import type { HubClient } from '../../../operator/client/hub-client';
+import { helperDomains } from '../../../operator/kinds/helper/domains';
 import { send } from './home-of-a-household';
 
 type Entry = Readonly<Record<string, unknown>>;
-/** The entries of one list of the hub, by keys that stay when the home is set up again. */
+/** Names by random ids. */
 type Names = ReadonlyMap<string, string>;
+/** The entries of one list of the hub, by keys that stay when the home is set up again. */
 type Listed = Readonly<Record<string, unknown>>;
-
-const HELPER_DOMAINS = [
-  'input_boolean',
-  'input_button',
-  'input_number',
-  'input_text',
-  'input_select',
-  'input_datetime',
-  'counter',
-  'timer',
-  'schedule',
-];
 
 /** All lists of a hub that its API has of a home. Random ids are replaced by the names of what they stand for; times are left out. */
 export async function snapshotOf(client: HubClient): Promise<Readonly<Record<string, Listed>>> {
@@ -39,7 +30,7 @@ export async function snapshotOf(client: HubClient): Promise<Readonly<Record<str
     dashboard: byKey(await entries(client, 'lovelace/dashboards/list'), 'url_path', names),
     user: byKey(await people(client), 'name', names),
     energy: await energy(client),
-    'core settings': withoutPlace(await send(client, 'get_config')),
+    'core settings': coreSettings(await send(client, 'get_config')),
     exposure: (await send<{ exposed_entities: Listed }>(client, 'homeassistant/expose_entity/list'))
       .exposed_entities,
   };
@@ -54,7 +45,7 @@ async function namesOf(client: HubClient): Promise<Names> {
     names.set(String(entry_id), `entry ${String(domain)} ${String(title)}`);
   for (const { id, username } of await entries(client, 'config/auth/list'))
     names.set(String(id), `user ${String(username)}`);
-  for (const scope of CATEGORY_SCOPES)
+  for (const scope of categoryScopes)
     for (const { category_id, name } of await entries(client, 'config/category_registry/list', { scope }))
       names.set(String(category_id), `category ${String(name)}`);
   for (const device of await entries(client, 'config/device_registry/list'))
@@ -63,13 +54,11 @@ async function namesOf(client: HubClient): Promise<Names> {
 }
 
 const deviceKey = ({ identifiers, connections, name }: Entry, names: Names): string =>
-  `device ${JSON.stringify(normal((identifiers as unknown[]).length > 0 ? identifiers : [connections, name], names))}`;
-
-const CATEGORY_SCOPES = ['automation', 'script', 'scene', 'helpers'];
+  `device ${JSON.stringify(normal((identifiers as unknown[]).length > 0 ? identifiers : [connections, name], names, 'identifiers'))}`;
 
 async function categories(client: HubClient): Promise<Record<string, Listed>> {
   const all: Record<string, Listed> = {};
-  for (const scope of CATEGORY_SCOPES) {
+  for (const scope of categoryScopes) {
     const found = await entries(client, 'config/category_registry/list', { scope });
     all[`category of ${scope}`] = Object.fromEntries(found.map(({ name, icon }) => [String(name), icon]));
   }
@@ -78,7 +67,7 @@ async function categories(client: HubClient): Promise<Record<string, Listed>> {
 
 async function helpers(client: HubClient, names: Names): Promise<Record<string, Listed>> {
   const all: Record<string, Listed> = {};
-  for (const domain of HELPER_DOMAINS)
+  for (const domain of Object.values(helperDomains))
     all[domain] = byKey(await entries(client, `${domain}/list`), 'id', names);
   return all;
 }
@@ -122,8 +111,8 @@ const people = async (client: HubClient): Promise<Entry[]> =>
 const energy = (client: HubClient): Promise<Listed> =>
   send<Listed>(client, 'energy/get_prefs').catch(() => ({}));
 
-/** Facts of the process are none of the home. */
-function withoutPlace(config: Entry): Listed {
+/** The core settings of the home, without facts about the process of the hub. */
+function coreSettings(config: Entry): Listed {
   const {
     location_name,
     latitude,
@@ -162,14 +151,21 @@ function byKey(found: readonly Entry[], key: string, names: Names): Listed {
 /** Random ids, times, and a hash that the hub derives from the other fields. */
 const CHANCE = ['created_at', 'modified_at', 'id', 'device_id', 'collection'];
 
-function normal(value: unknown, names: Names): unknown {
-  if (Array.isArray(value)) return value.map((each) => normal(each, names)).sort(inOrder);
+/** Lists without an order. That of others counts, such as of the options of a helper. */
+const SETS = ['labels', 'aliases', 'config_entries', 'identifiers', 'connections'];
+
+/** @param field name of the value */
+function normal(value: unknown, names: Names, field = ''): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((each) => normal(each, names));
+    return SETS.includes(field) ? items.sort(inOrder) : items;
+  }
   if (typeof value === 'string') return named(value, names);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !CHANCE.includes(name))
-      .map(([name, each]) => [names.get(name) ?? name, normal(each, names)]),
+      .map(([name, each]) => [names.get(name) ?? name, normal(each, names, name)]),
   );
 }
 
