@@ -15,7 +15,7 @@ import { changesOf, declaredSettings } from '../../operator/sync/registry/borrow
 import { type Previous, settingsDiff } from '../../operator/sync/registry/borrowed/previous';
 import type { References } from '../../operator/sync/registry/locate-entry';
 import { findEntry, lookupOf } from '../settings/borrowed';
-import { isOwn, ownTypeOf } from '../settings/own-entity';
+import { findOwnEntity, ownTypeOf } from '../settings/own-entity';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import { referencesOf } from './registry-change';
 import type { StoredObjects } from './stored-objects';
@@ -61,11 +61,10 @@ export async function withOwnEntity(
   if (resource.spec['entity'] === undefined && recordedId(type, resource) === undefined) return change;
   const references = await referencesOf(type, resource, others, stored);
   if ('outcome' in references) return joined(change, without('waits', references.missing));
-  const all = await type.registryOf(stored.client).entries();
-  const record = [...all.all].find((each) => isOwn(own.ownEntity, id, each));
-  if (!record) return change;
+  const found = await findOwnEntity(own, id, stored.client);
+  if (!found) return change;
   const lookup = await lookupOf(type, resource, others, stored);
-  return joined(change, await compared(type, resource, { record, all, lookup }, references.ids, stored));
+  return joined(change, await compared(type, resource, { ...found, lookup }, references.ids, stored));
 }
 
 function joined(change: HubChange, settings: HubChange): HubChange {

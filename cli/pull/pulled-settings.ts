@@ -18,7 +18,7 @@ import { CommandError } from '../command-error';
 import { referencesOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { findEntry } from '../settings/borrowed';
-import { isOwn, ownTypeOf } from '../settings/own-entity';
+import { findOwnEntity, ownTypeOf } from '../settings/own-entity';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -52,9 +52,8 @@ export async function pulledOwnEntity(
   const own = ownTypeOf(given.kind);
   const resource = given as SettingsResource;
   if (!own || resource.spec['entity'] === undefined) return {};
-  const { all } = await own.type.registryOf(stored.client).entries();
-  const record = [...all].find((each) => isOwn(own.ownEntity, id, each));
-  return record ? pulledFrom(own.type, resource, record.settings, others, stored) : {};
+  const found = await findOwnEntity(own, id, stored.client);
+  return found ? pulledFrom(own.type, resource, found.record.settings, others, stored) : {};
 }
 
 async function pulledFrom(

@@ -1,4 +1,5 @@
 import { domainOf } from '../../operator/client/connection/entity-id';
+import type { HubClient } from '../../operator/client/hub-client';
 import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import { kindsByName } from '../../operator/kinds';
 import type { OwnEntity } from '../../operator/kinds/kind';
@@ -19,10 +20,16 @@ export function ownTypeOf(kind: string): OwnType | undefined {
   return ownEntity && { ownEntity, type: ownSettings({ definition: definition!, reason: entities.reason }) };
 }
 
-/** Whether this is the entity of the object with this id. */
-export const isOwn = (
-  { domain, integration }: OwnEntity,
-  id: string,
-  entity: Pick<EntityRecord, 'entityId' | 'integration' | 'uniqueId'>,
-): boolean =>
-  entity.uniqueId === id && entity.integration === integration && domainOf(entity.entityId) === domain;
+/**
+ * The entity that a resource makes in a hub, with all entities of the hub. Undefined if the hub has none.
+ *
+ * @param id of the object in the hub
+ */
+export async function findOwnEntity({ ownEntity, type }: OwnType, id: string, client: HubClient) {
+  const all = await type.registryOf(client).entries();
+  const { domain, integration } = ownEntity;
+  const record = [...all.all].find(
+    (each) => each.uniqueId === id && each.integration === integration && domainOf(each.entityId) === domain,
+  );
+  return record && { record, all };
+}

@@ -1,10 +1,12 @@
 import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
+import type { HubClient } from '../../../operator/client/hub-client';
 import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../../operator/client/registries/entity-settings';
 import { customizedDevice, customizedEntity } from '../../../cli/export/customized';
 import { describeSettings, type HubSettings } from '../../../cli/export/settings';
 import { filesOf } from '../../../cli/export/files';
 import { type Devices, selectOf } from '../../../cli/settings/device-select';
+import { findOwnEntity, ownTypeOf } from '../../../cli/settings/own-entity';
 import { FakeHub } from '../client/fake-hub';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
 
@@ -111,6 +113,21 @@ describe('the settings that a user may have changed', () => {
     const asked = { ...given, settings: { ...given.settings, [name]: stored } };
     expect(customizedEntity(asked, facts, exposesNew)[name]).toBe(exported);
   });
+});
+
+test.each([
+  ['an automation of another id', { uniqueId: 'other' }],
+  ['an entity of another integration', { integration: 'hue' }],
+  ['an entity of another domain', { entityId: 'light.a' }],
+])('%s is not the entity that a HubAutomation makes', async (_, difference) => {
+  const own = { integration: 'automation', uniqueId: 'hall' };
+  const made = entity('automation.hall', {}, own);
+  const other = entity('automation.a', {}, { ...own, ...difference });
+  const client = (all: readonly object[]) =>
+    ({ settings: { entity: { entries: () => Promise.resolve({ all }) } } }) as unknown as HubClient;
+  const type = ownTypeOf('HubAutomation')!;
+  expect((await findOwnEntity(type, 'hall', client([other, made])))?.record).toBe(made);
+  expect(await findOwnEntity(type, 'hall', client([other]))).toBeUndefined();
 });
 
 describe('the selector of a device', () => {
