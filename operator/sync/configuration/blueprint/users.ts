@@ -40,21 +40,15 @@ interface UsersOfBlueprint extends PlacedBlueprint {
 export async function runningUsers(
   { cache }: Pick<Services, 'cache'>,
   client: HubClient,
-  { metadata: { namespace }, spec: { hubRef } }: Child,
+  blueprint: Child,
   { domain, path, entityIds, read }: UsersOfBlueprint,
 ): Promise<readonly User[]> {
   if (domain === 'template') return [];
-  const resources = new Map(
-    [...cache.ofHub<Child>(KINDS[domain], namespace, hubRef.name)].map((each) => [
-      each.status?.['entityId'],
-      each,
-    ]),
-  );
   const users: User[] = [];
   let count = 0;
   for (const entityId of entityIds) {
     if ((await client.repairIssues.validationErrorOf(entityId)) !== undefined) continue;
-    const resource = resources.get(entityId);
+    const resource = resourceOf(cache, blueprint, entityId);
     if (!resource && ++count > MOST_READ) continue;
     if (!resource && !read.has(entityId)) read.set(entityId, await ofHub(client, domain, entityId));
     const user = resource ? ofResource(entityId, resource) : read.get(entityId);
@@ -145,12 +139,16 @@ export async function disabledUsers(
 }
 
 /** Reports whether the resource of an automation or script is being deleted. */
-export function isLeaving(
-  { cache }: Pick<Services, 'cache'>,
+export const isLeaving = ({ cache }: Pick<Services, 'cache'>, blueprint: Child, entityId: string): boolean =>
+  resourceOf(cache, blueprint, entityId)?.metadata.deletionTimestamp !== undefined;
+
+/** The resource of an automation or script in the hub of a blueprint. Undefined if it has none. */
+function resourceOf(
+  cache: Services['cache'],
   { metadata: { namespace }, spec: { hubRef } }: Child,
   entityId: string,
-): boolean {
+): Child | undefined {
   const kind = domainOf(entityId) === 'script' ? KINDS.script : KINDS.automation;
-  const [user] = cache.ofHubByStatus<Child>(kind, namespace, hubRef.name, 'entityId', entityId);
-  return user?.metadata.deletionTimestamp !== undefined;
+  const [found] = cache.ofHubByStatus<Child>(kind, namespace, hubRef.name, 'entityId', entityId);
+  return found;
 }
