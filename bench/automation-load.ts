@@ -22,8 +22,8 @@ export const LOAD_SETTINGS = { ALLOW_LOCAL_HUBS: 'true' };
 
 /**
  * Automations `automation-0`, … of about 1 KB each, spread over lightweight stand-ins of hubs (stand-in.mjs).
- * They have finalizers, Secrets, WebSockets and objects in a hub, as all automations do. Real hubs would take
- * hours to write thousands.
+ * The automations have finalizers, Secrets, WebSockets and objects in a hub, as all automations do. Real hubs
+ * would take hours to write thousands.
  */
 export class AutomationLoad {
   private constructor(

@@ -106,7 +106,7 @@ export const MAX_IDLE_CONNECTIONS = 8;
  * requests of the operator use it. Requests throw only {@link ApiError}, {@link ApiServerUnreachable}, {@link
  * AnswerTooLarge}, or the reason of an aborted signal.
  *
- * It uses only modules of Node.js: loading an HTTP library takes longer than running a short command.
+ * The client uses only modules of Node.js: loading an HTTP library takes longer than running a short command.
  */
 export class ApiClient {
   private readonly server: string;

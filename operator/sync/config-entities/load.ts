@@ -14,7 +14,7 @@ export type LoadPolicy =
   | 'OperatorReloads'
   /**
    * For scripts, and with `autoReload: false`, the hub itself loads definitions that are written by its API.
-   * It reports each script that it has loaded, but no other definition.
+   * The hub reports each script that it has loaded, but no other definition.
    */
   | 'HubLoads'
   /**
