@@ -29,7 +29,7 @@ export const BERLIN: Location = {
 export const home = (parts: Partial<Home> = {}): Home => ({
   hub: BERLIN,
   ...{ automations: [], scripts: {}, scenes: [], files: {}, secrets: {} },
-  ...{ zones: [], floors: [], labels: [], areas: [], blueprints: [], disabled: [] },
+  ...{ zones: [], floors: [], labels: [], areas: [], helpers: [], blueprints: [], disabled: [] },
   ...parts,
 });
 

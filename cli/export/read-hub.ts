@@ -69,7 +69,8 @@ export function remaining(milliseconds: number): string {
   return seconds < 90 ? `, about ${seconds} s left` : `, about ${Math.round(seconds / 60)} min left`;
 }
 
-async function readRegistry(
+/** The records of a registry; none if the hub has not loaded it. @throws HubError */
+export async function readRegistry(
   { registries, components }: HubClient,
   type: RegistryType,
 ): Promise<readonly RegistryRecord[]> {

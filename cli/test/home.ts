@@ -2,6 +2,7 @@ import { isObject } from '../../operator/base/is-object';
 import {
   configuration,
   blueprint as blueprintKind,
+  helper as helperKind,
   type Hub,
   hub as hubKind,
   type HubAutomation,
@@ -27,20 +28,21 @@ import {
   areas,
   type EntryResource,
   type EntryType,
+  entryTypeOf,
   floors,
   labels,
   zones,
 } from '../../operator/sync/registry/entry-types';
 import { defaulted } from '../../operator/kinds/schema';
 import { CommandError } from '../command-error';
-import type { Home, Location } from './protocol';
+import type { Home, Location, StoredHelper } from './protocol';
 
 /** The simulated home of a Hub, as described by its resources. */
 export interface DescribedHome {
   readonly home: Home;
   /**
-   * Manifests by the id of the definition in the hub, `automation.<id>` or `script.<id>`. The
-   * HubConfiguration has the key `configuration`.
+   * Manifests by the id of the definition in the hub: `automation.<id>`, `script.<id>`, or `<domain>.<id>` of a
+   * helper. The HubConfiguration has the key `configuration`.
    */
   readonly definitions: ReadonlyMap<string, Manifest>;
   /** Absent if the Hub itself is not among the resources. */
@@ -78,6 +80,7 @@ export function describeHome(manifests: readonly Manifest[]): DescribedHome {
       floors: entriesOf(floors, resources),
       labels: entriesOf(labels, resources),
       areas: entriesOf(areas, resources),
+      helpers: helpersOf(resources),
       blueprints: blueprintsOf(resources, configMapsIn(manifests)),
     },
   };
@@ -192,6 +195,7 @@ function storedForm({ object }: Manifest): CustomResource {
 function definitionKey(resource: CustomResource): string | undefined {
   const { kind } = resource;
   if (kind === configuration.kind) return 'configuration';
+  if (kind === helperKind.kind) return helperKind.identity!(resource as never);
   if (kind === 'HubAutomation') return `automation.${automations.id(resource as never)}`;
   return kind === 'HubScript' ? `script.${scripts.id(resource as never)}` : undefined;
 }
@@ -225,6 +229,15 @@ function nameIn(others: readonly EntryResource[], name: string): string {
     others.find(({ metadata }) => metadata.name === name);
   return found?.spec.name ?? name;
 }
+
+/** The helpers that the operator would create. */
+const helpersOf = (resources: readonly CustomResource[]): readonly StoredHelper[] =>
+  ofKind<EntryResource>(resources, helperKind.kind).flatMap((resource) => {
+    const type = entryTypeOf(resource);
+    if (!type) return [];
+    const { fields } = desiredEntry(type, resource, {});
+    return [{ domain: type.type, item: { id: type.identity.of(resource), ...fields } }];
+  });
 
 function workloadOf({ spec }: Hub): NonNullable<DescribedHome['hub']> {
   const { version, image } = spec;

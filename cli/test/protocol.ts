@@ -68,6 +68,8 @@ export interface Home {
   readonly floors: readonly Payload[];
   readonly labels: readonly Payload[];
   readonly areas: readonly Payload[];
+  /** Helpers of the hub's storage, each with its domain, such as `input_boolean`. */
+  readonly helpers: readonly StoredHelper[];
   readonly blueprints: readonly { readonly domain: string; readonly path: string; readonly yaml: string }[];
   /** Ids of the automations that are off because of `spec.enabled: false`. */
   readonly disabled: readonly string[];
@@ -78,6 +80,12 @@ export interface Home {
   readonly entityIds?: Readonly<Record<string, string>>;
   /** Areas and labels of the entities of definitions. If absent, no resource has any. */
   readonly entityPlaces?: readonly EntityPlace[];
+}
+
+export interface StoredHelper {
+  readonly domain: string;
+  /** The fields in the hub's storage, with `id`. */
+  readonly item: Payload;
 }
 
 /** The area and the labels of the entity of a definition, by name. */

@@ -9,8 +9,10 @@ import type { RegistryType } from '../../../operator/client/connection/registry-
 import type { HubClient } from '../../../operator/client/hub-client';
 import { getConfig } from '../../../operator/client/setup/core';
 import { isObject } from '../../../operator/base/is-object';
+import { helperDomains } from '../../../operator/kinds/helper/domains';
 import { CommandError } from '../../command-error';
 import { type NotExpressed, readEntities, type StoredEntity } from '../../export/config-entities';
+import { readRegistry } from '../../export/read-hub';
 import type { Given, Home, Location, Payload } from '../protocol';
 
 /** The current content of a hub, in the form that the simulation needs. */
@@ -21,6 +23,8 @@ export interface RunningHub {
   /** Objects that the hub's API does not show. */
   readonly notExpressed: readonly NotExpressed[];
   readonly places: Pick<Home, 'zones' | 'floors' | 'labels' | 'areas'>;
+  /** The helpers that are not part of its YAML. */
+  readonly helpers: Home['helpers'];
   /** Entity ids of the automations that are turned off. */
   readonly off: ReadonlySet<string>;
   /** Entity ids of all states. */
@@ -60,6 +64,7 @@ export async function readRunningHub(
     definitions: { automation: automation.stored, script: script.stored, scene: scene.stored },
     notExpressed: [automation, script, scene].flatMap(({ notExpressed }) => notExpressed),
     places: await placesOf(client),
+    helpers: await helpersOf(client),
     off: new Set(await idsBy(client, "states.automation | selectattr('state', 'eq', 'off')")),
     entities: await idsBy(client, 'states'),
     placed: await placedEntities(client),
@@ -174,6 +179,21 @@ async function placesOf(client: HubClient): Promise<RunningHub['places']> {
       labels: textsIn(each['labels']).map((id) => labels!.get(id)?.name ?? id),
     })),
   };
+}
+
+async function helpersOf(client: HubClient): Promise<RunningHub['helpers']> {
+  const found = await Promise.all(
+    Object.values(helperDomains).map(async (domain) =>
+      (await readRegistry(client, domain)).map((record) => ({ domain, item: itemOf(record, domain) })),
+    ),
+  );
+  return found.flat();
+}
+
+/** The record as the hub stores it. The operator’s copies name the id of a collection’s record after its type. */
+function itemOf(record: RegistryRecord, domain: RegistryType): Payload {
+  const { [`${domain}_id`]: id, ...fields } = record;
+  return { ...fields, id };
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { DescribedHome } from '../home';
-import type { Home, Payload } from '../protocol';
+import type { Home, Payload, StoredHelper } from '../protocol';
 import { expanded, type RunningHub } from './running-hub';
 
 /** The two homes against which a history is played. */
@@ -9,7 +9,7 @@ export interface Sides {
   readonly before: Home;
   /** The home as it would be with the files. */
   readonly after: Home;
-  /** Definitions from resources in the cluster that the files lack, by domain and id: `automation.porch`. */
+  /** Definitions and helpers of resources in the cluster that the files lack, by domain and id: `automation.porch`. */
   readonly removed: readonly string[];
 }
 
@@ -34,12 +34,16 @@ export function sidesOf(running: RunningHub, inCluster: DescribedHome, given: De
   const inFiles = idsOf(given.home);
   const stays = (key: string) => inFiles.has(key) || !managed.has(key);
   return {
-    before: { ...common, ...running.places, ...now },
+    before: { ...common, ...running.places, helpers: running.helpers, ...now },
     after: {
       ...common,
       ...configurationOf(given.home, inCluster.home),
       blueprints: given.home.blueprints,
       ...withOwnPlaces(given.home, running.places),
+      helpers: [
+        ...given.home.helpers,
+        ...running.helpers.filter((each) => !inFiles.has(helperKey(each)) && stays(helperKey(each))),
+      ],
       ...definitionsWith(now, given.home, stays),
     },
     removed: [...managed].filter((key) => !stays(key)).sort(),
@@ -54,16 +58,20 @@ function configurationOf(first: Home, other: Home): Pick<Home, 'configuration' |
 
 const hubIdOf = (definition: Payload): string => String(definition['id']);
 
-/** Keys of all definitions: `automation.<id>`, `script.<id>` and `scene.<id>`. */
+const helperKey = ({ domain, item }: StoredHelper): string => `${domain}.${hubIdOf(item)}`;
+
+/** Keys of all definitions and helpers: `automation.<id>`, `script.<id>`, `scene.<id>`, `<domain>.<id>`. */
 function idsOf({
   automations,
   scripts,
   scenes,
-}: Pick<Home, 'automations' | 'scenes' | 'scripts'>): Set<string> {
+  helpers = [],
+}: Pick<Home, 'automations' | 'scenes' | 'scripts'> & Partial<Pick<Home, 'helpers'>>): Set<string> {
   return new Set([
     ...automations.map((each) => `automation.${hubIdOf(each)}`),
     ...Object.keys(scripts).map((id) => `script.${id}`),
     ...scenes.map((each) => `scene.${hubIdOf(each)}`),
+    ...helpers.map(helperKey),
   ]);
 }
 

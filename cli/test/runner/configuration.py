@@ -50,6 +50,9 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
         _write(folder, f"blueprints/{each['domain']}/{each['path']}", each["yaml"])
     for name, text in texts.items():
         _write(folder, name, text)
+    for domain in helper_domains(home):
+        items = [_stored(domain, each["item"]) for each in home["helpers"] if each["domain"] == domain]
+        _write(folder, f".storage/{domain}", json.dumps({"version": 1, "key": domain, "data": {"items": items}}))
     for name, text in texts.items():
         for included in _names(_INCLUDE, text):
             path = _inside(folder, str(Path(name).parent / included), f"{name} includes {included}, which")
@@ -58,6 +61,18 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.touch()
     _write(folder, "secrets.yaml", _secrets(home, texts))
+
+
+def helper_domains(home: Mapping[str, Any]) -> list[str]:
+    """The domains of the home's helpers that are not in its configuration."""
+    found = {each["domain"] for each in home["helpers"]}
+    return [domain for domain in HELPERS if domain in found]
+
+
+def _stored(domain: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    """The item as the hub stores it: the numbers of an `input_number` are floats, which its state shows."""
+    floats = ("max", "min", "step") if domain == "input_number" else ()
+    return {key: float(value) if key in floats else value for key, value in item.items()}
 
 
 def _secrets(home: Mapping[str, Any], texts: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ Everything else consists of states and recorded calls.
 import asyncio
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from homeassistant.util.async_ import get_scheduled_timer_handles
 from homeassistant.util.unit_system import get_unit_system
 
 from clock import clock
-from configuration import named_domains, simulated, with_items
+from configuration import helper_domains, named_domains, simulated, with_items
 from coverage import STORED_TRACES
 from guard import refused
 from helpers import StepError, helper_action
@@ -102,7 +102,7 @@ class House:
         await self._move_to(self._place)
         zones = [*_list(config.config.get("zone")), *self._home["zones"]]
         await self._set_up(("zone",), {**config.config, **({"zone": zones} if zones else {})})
-        await self._set_up(config.helpers, config.config)
+        await self._set_up(dict.fromkeys([*config.helpers, *helper_domains(self._home)]), config.config)
         for entity in before._simulated if before else [each for each in self._given if each not in self._owned]:
             self._give(entity, self._given.get(entity, {}), is_restart)
         merged = with_items(config.config, self._home, {"stored_traces": STORED_TRACES} if self._is_traced else None)
@@ -159,12 +159,16 @@ class House:
             )
 
     def _register_entities(self) -> None:
-        """Gives definitions the entity ids that they have in the user's hub, where the user may have changed them."""
+        """Gives definitions and helpers the entity ids that they have in the hub, which do not follow from names."""
         entities = entity_registry.async_get(self.hass)
         for entity, unique_id in (self._home.get("entityIds") or {}).items():
             domain, object_id = entity.split(".", 1)
             platform = "homeassistant" if domain == "scene" else domain
             entities.async_get_or_create(domain, platform, unique_id, suggested_object_id=object_id)
+        for helper in self._home["helpers"]:
+            # A helper is created under its id and renamed, so that the name is no part of the entity id.
+            domain, unique_id = helper["domain"], helper["item"]["id"]
+            entities.async_get_or_create(domain, domain, unique_id, suggested_object_id=unique_id)
 
     def _place_definitions(self) -> None:
         """Gives the entities of definitions the areas and labels of their resources."""
@@ -341,7 +345,7 @@ class House:
         return [each.label_id for each in label_registry.async_get(self.hass).async_list_labels()]
 
     def refused(self) -> list[dict[str, str]]:
-        """The automations and scripts that the hub did not load, with its messages, and errors of its configuration."""
+        """The automations, scripts and helpers that the hub did not load, with its messages."""
         issues = issue_registry.async_get(self.hass).issues.values()
         found = []
         for domain in ("automation", "script"):
@@ -351,7 +355,17 @@ class House:
                 words = (_issue_error(issue, state.entity_id) for issue in issues)
                 message = next((each for each in words if each), "the hub has disabled it")
                 found.append({"entity": state.entity_id, "name": state.name, "message": as_text(message)})
-        return found
+        return [*found, *self._missing_helpers()]
+
+    def _missing_helpers(self) -> Iterator[dict[str, str]]:
+        entities = entity_registry.async_get(self.hass)
+        for helper in self._home["helpers"]:
+            domain, item = helper["domain"], helper["item"]
+            entity = entities.async_get_entity_id(domain, domain, item["id"])
+            state = self.hass.states.get(entity) if entity else None
+            if state is None or state.attributes.get("restored"):
+                message = "this version of the hub does not take its settings: correct them"
+                yield {"entity": f"{domain}.{item['id']}", "name": as_text(item["name"]), "message": message}
 
     def entities(self) -> frozenset[str]:
         """All entities that have a state."""

@@ -247,6 +247,29 @@ describe('kubectl hub test', () => {
     expect(code).toBe(2);
   });
 
+  test('helpers that the hub would lose are found before Python starts', async () => {
+    const bad = [
+      resource('HubHelper', 'day', {
+        name: 'Day',
+        type: 'datetime',
+        datetime: { date: true, initial: '2026-02-30' },
+      }),
+      resource('HubHelper', 'range', { name: 'Range', type: 'number', number: { min: 5, max: 1 } }),
+    ];
+    await written({
+      'helpers/home.yaml': [home, ...bad].join('\n---\n'),
+      'h.hubtest.yaml': passing,
+    });
+    const { code, stdout, stderr } = await run('helpers', 'h.hubtest.yaml', '--python', '/nowhere');
+    expect(stdout).toMatch(
+      /^helpers\/home\.yaml:\d+: error: HubHelper home\/day: spec\.datetime\.initial: there is no day 2026-02-30\./m,
+    );
+    expect(stdout).toMatch(
+      /^helpers\/home\.yaml:\d+: error: HubHelper home\/range: spec\.number\.max: max must be greater than min/m,
+    );
+    expect([code, stderr]).toEqual([2, '']);
+  });
+
   test.each([
     ['a path that does not exist', ['nowhere'], 'there is no such file or directory'],
     ['no Python', ['nine'], 'no Python with Home Assistant was found: name the Python'],
@@ -447,6 +470,7 @@ describe('the samples', () => {
       '30-floors-and-areas.yaml',
       '35-zones.yaml',
       '36-settings.yaml',
+      '37-helpers.yaml',
     ];
     const { code, stdout } = await tested(...files.map((name) => join(samples, name)), 'g.hubtest.yaml');
     expect(stdout).toContain('Hub home/my-home (Europe/Berlin): 3 automations, 2 scripts, 1 scene');

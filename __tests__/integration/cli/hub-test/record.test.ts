@@ -14,7 +14,7 @@ import { startTestOperator } from '../../../cluster/operator';
 // `kubectl hub test --record` with a hub that has run for some seconds.
 
 const SENSOR = 'binary_sensor.hall';
-const CONFIGURATION = 'recorder:\n  commit_interval: 1\nhistory:\ninput_boolean:\n  film:\n';
+const CONFIGURATION = 'recorder:\n  commit_interval: 1\nhistory:\ntimer:\ninput_boolean:\n  film:\n';
 
 const on = (hubName: string) =>
   automation(hubName, 'hall-on', {
@@ -118,6 +118,23 @@ describe('kubectl hub test --record', () => {
       refused: { before: [], after: [] },
     });
     expect(code).toBe(1);
+  });
+
+  test('a helper that a person made in the hub is part of both sides', async () => {
+    const { connection } = await home.client('villa');
+    await connection.command('timer/create', { name: 'Oven', duration: '0:00:01' });
+    const start = automation('villa', 'oven', {
+      alias: 'Oven',
+      triggers: [{ trigger: 'state', entity_id: SENSOR, to: 'on' }],
+      actions: [{ action: 'timer.start', target: { entity_id: 'timer.oven' } }],
+    });
+    const done = automation('villa', 'oven-done', {
+      alias: 'Oven done',
+      triggers: [{ trigger: 'event', event_type: 'timer.finished', event_data: { entity_id: 'timer.oven' } }],
+      actions: [{ action: 'light.turn_off', target: { entity_id: 'light.oven' } }],
+    });
+    const { stdout } = await compared([...villa, off(1), film, start, done]);
+    expect(stdout).toContain('  automation.oven_done, light.turn_off, light.oven: 0 -> 2 (+2)\n');
   });
 
   test('an excluded entity is not read', async () => {

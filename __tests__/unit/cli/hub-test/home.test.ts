@@ -116,6 +116,7 @@ describe('the home', () => {
         { name: 'Hall', floor: 'Ground floor', labels: ['Made by hand', 'Warm'] },
         { name: 'Attic', floor: 'Ground floor' },
       ],
+      helpers: [],
       blueprints: [],
     });
     expect([...definitions.keys()]).toEqual([
@@ -147,6 +148,35 @@ describe('the home', () => {
       },
       { domain: 'scene', platform: 'homeassistant', id: 'film', labels: [] },
       { ...script, area: 'Hall', labels: [] },
+    ]);
+  });
+
+  test('has helpers in the form of the hub’s storage, with the defaults of new ones', async () => {
+    const { home, definitions } = await described(
+      resource('HubHelper', 'guest-mode', { name: 'Guests', type: 'boolean', icon: 'mdi:account' }),
+      resource('HubHelper', 'heat', {
+        name: 'Heat',
+        type: 'number',
+        id: 'warmth',
+        number: { min: 5, max: 30, unit: '°C' },
+      }),
+      resource('HubHelper', 'oven', { name: 'Oven', type: 'timer', timer: { duration: '00:05:00' } }),
+    );
+    expect(home.helpers).toEqual([
+      { domain: 'input_boolean', item: { id: 'guest_mode', name: 'Guests', icon: 'mdi:account' } },
+      {
+        domain: 'input_number',
+        item: {
+          ...{ id: 'warmth', name: 'Heat', min: 5, max: 30, step: 1 },
+          ...{ mode: 'slider', unit_of_measurement: '°C' },
+        },
+      },
+      { domain: 'timer', item: { id: 'oven', name: 'Oven', duration: '0:05:00', restore: false } },
+    ]);
+    expect([...definitions.keys()]).toEqual([
+      'input_boolean.guest_mode',
+      'input_number.warmth',
+      'timer.oven',
     ]);
   });
 

@@ -8,7 +8,7 @@ import type { HubClient } from '../../../../../operator/client/hub-client';
 const home = (parts: Partial<Home> = {}): Home => ({
   hub: {},
   ...{ automations: [], scripts: {}, scenes: [], files: {}, secrets: {} },
-  ...{ zones: [], floors: [], labels: [], areas: [], blueprints: [], disabled: [] },
+  ...{ zones: [], floors: [], labels: [], areas: [], helpers: [], blueprints: [], disabled: [] },
   ...parts,
 });
 const described = (parts: Partial<Home> = {}) => ({ home: home(parts), definitions: new Map() });
@@ -20,6 +20,7 @@ const running = (parts: Partial<RunningHub> = {}): RunningHub => ({
   definitions: { automation: [], script: [], scene: [] },
   notExpressed: [],
   places: { zones: [], floors: [], labels: [], areas: [] },
+  helpers: [],
   off: new Set(),
   entities: [],
   placed: {},
@@ -108,6 +109,24 @@ describe('the two sides', () => {
     expect(sides.before.areas).toEqual(places.areas);
     expect(sides.after.areas).toEqual([{ name: 'hall', floor: 'G' }, { name: 'Attic' }]);
   });
+});
+
+test('the helpers of both sides are those of the hub, with those of the files in their place', () => {
+  const helper = (id: string, name: string) => ({ domain: 'input_boolean', item: { id, name } });
+  const helpers = [helper('kept', 'Kept'), helper('changed', 'Old'), helper('gone', 'Gone')];
+  const { before, after, removed } = sidesOf(
+    running({ helpers: [...helpers, helper('by_hand', 'By hand')] }),
+    described({ helpers }),
+    described({ helpers: [helper('new', 'New'), helper('changed', 'Present'), helper('kept', 'Kept')] }),
+  );
+  expect(before.helpers).toEqual([...helpers, helper('by_hand', 'By hand')]);
+  expect(after.helpers).toEqual([
+    helper('new', 'New'),
+    helper('changed', 'Present'),
+    helper('kept', 'Kept'),
+    helper('by_hand', 'By hand'),
+  ]);
+  expect(removed).toEqual(['input_boolean.gone']);
 });
 
 describe('blueprints', () => {
