@@ -269,19 +269,33 @@ export class HubBench {
   }
 
   /** Resolves with the time at which the last resource of a kind became Ready for its current generation. */
-  async untilReady(namespace: string, kind: string, timeout = READY_TIMEOUT): Promise<number> {
+  untilReady(namespace: string, kind: string, timeout = READY_TIMEOUT): Promise<number> {
+    return this.untilAll(namespace, kind, isReadyNow, 'are not Ready', timeout);
+  }
+
+  /** Waits until the hub has settled after its start and the references of all resources of a kind were checked. */
+  async untilReferencesChecked(namespace: string, kind: string): Promise<void> {
+    await this.untilAll(namespace, kind, isChecked, 'have references that were not checked', READY_TIMEOUT);
+  }
+
+  private async untilAll(
+    namespace: string,
+    kind: string,
+    isDone: (resource: CustomResource) => boolean,
+    problem: string,
+    timeout: number,
+  ): Promise<number> {
     const deadline = Date.now() + timeout;
     for (;;) {
       const items = await this.list(namespace, kind);
-      const waiting = items.filter((item) => !isReadyNow(item));
+      const waiting = items.filter((item) => !isDone(item));
       if (items.length > 0 && waiting.length === 0) return Date.now();
-      if (Date.now() > deadline)
-        throw new Error(`${kind}: ${waiting.length} of ${items.length} are not Ready`);
+      if (Date.now() > deadline) throw new Error(`${kind}: ${waiting.length} of ${items.length} ${problem}`);
       // A list of thousands takes half a core of the API server, so only one of the resources is polled until
-      // it is Ready.
+      // it is done.
       const one = waiting.at(-1)?.metadata.name;
       do await sleep(POLL);
-      while (one && Date.now() < deadline && !isReadyNow(await this.read(namespace, kind, one)));
+      while (one && Date.now() < deadline && !isDone(await this.read(namespace, kind, one)));
     }
   }
 }
@@ -316,4 +330,9 @@ async function isLeading(operator: OperatorProcess): Promise<boolean> {
 function isReadyNow(resource: CustomResource): boolean {
   const condition = conditionOf(resource, 'Ready');
   return condition?.status === 'True' && condition.observedGeneration === resource.metadata.generation;
+}
+
+function isChecked(resource: CustomResource): boolean {
+  const condition = conditionOf(resource, 'ReferencesFound');
+  return condition !== undefined && condition.status !== 'Unknown';
 }
