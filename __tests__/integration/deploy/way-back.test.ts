@@ -92,14 +92,10 @@ const list = async <T = Stored>(...what: readonly string[]): Promise<readonly T[
  * Applies the manifests of a version, as upgrade.md says for both directions, and runs it until the operator
  * has no more to do.
  */
-async function runVersion({ dist, bundle }: Version, name: string): Promise<void> {
+async function runVersion(version: Version, name: string): Promise<void> {
   await operator?.process.stop();
-  await installOperator(cluster.sandbox, dist);
-  operator = await startOperator(cluster.sandbox, {
-    name,
-    bundle,
-    settings: { ALLOW_LOCAL_HUBS: 'true', LEADER_ELECTION: 'false', LOG_LEVEL: 'debug' },
-  });
+  await installOperator(cluster.sandbox, version.dist);
+  await start(version, name);
   if (name === 'earlier') {
     const items = resources.map((each) => ({
       ...each,
@@ -107,10 +103,32 @@ async function runVersion({ dist, bundle }: Version, name: string): Promise<void
     }));
     await cluster.must(['apply', '--filename=-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   }
-  await settled();
+  await (version === presentVersion ? settled() : settledUnderEarlier());
 }
 
-async function settled(): Promise<void> {
+async function start({ bundle }: Version, name: string): Promise<void> {
+  operator = await startOperator(cluster.sandbox, {
+    name,
+    bundle,
+    settings: { ALLOW_LOCAL_HUBS: 'true', LEADER_ELECTION: 'false', LOG_LEVEL: 'debug' },
+  });
+}
+
+/**
+ * On a busy machine the earlier version has once waited for 15 minutes, until it was replaced. Its faults are
+ * not those of this test, so it is restarted.
+ */
+async function settledUnderEarlier(): Promise<void> {
+  try {
+    await settled(180_000);
+  } catch {
+    await operator.process.stop();
+    await start(earlier, 'earlier-again');
+    await settled();
+  }
+}
+
+async function settled(timeoutMs = 300_000): Promise<void> {
   await until(
     'all resources are Ready, and the operator has no more to do',
     async () => {
@@ -137,7 +155,7 @@ async function settled(): Promise<void> {
       await sleep(5_000);
       return (await lines()).length - before.length < 40; // each hub is polled every 10 s
     },
-    420_000,
+    timeoutMs,
   );
 }
 
@@ -238,10 +256,10 @@ describe('70 objects of an earlier version', () => {
         // A hub keeps its registries in memory for minutes, and writes them when it stops. If a busy machine
         // kills it before that, its devices get other ids at the next start.
         await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
-        await settled();
+        await settledUnderEarlier();
         return (await Promise.all(hubs.map(knowsItsDevices))).every((each) => each);
       },
-      900_000,
+      600_000,
     );
     before = await written();
     started = await starts();
