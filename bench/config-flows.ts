@@ -332,8 +332,8 @@ function pageOf(rows: readonly Row[], left: number): string {
     '# Config flows that need no network and no device',
     'Config flows of a hub of version 2026.11.0 were started through the operator’s client and answered with examples. They ' +
       'belong to helpers, and to integrations whose manifest names no cloud and nothing by which the hub finds devices.',
-    `Left out are ${left} integrations that ask for an address or an account, or that this hub had not installed. Helpers are ` +
-      'there all the same, and so are integrations that calculate their values, and some that only lack a package.',
+    `Left out are ${left} integrations that ask for an address or an account, or that this hub had not installed.`,
+    'Helpers are there all the same, and so are integrations that calculate their values, and some that only lack a package.',
     `${working} of ${rows.length} flows end with an entry, the others with the message that a HubIntegration shows. A flow with ` +
       'a menu has a row for each option.',
     '“Invalid handler specified” and “Failed dependencies” mean that this hub does not have a package or an integration that ' +

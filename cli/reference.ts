@@ -47,7 +47,8 @@ function section(command: Command): string[] {
   return [
     `## ${command.name()}`,
     `\`kubectl hub ${command.name()} ${command.usage()}\``,
-    command.description(),
+    // A paragraph of its own makes the exit codes easy to find.
+    command.description().replaceAll(' Exit code', '\n\nExit code'),
     ...(rows.length === 0 ? [] : [['| Argument or option | Meaning |', '|---|---|', ...rows].join('\n')]),
   ];
 }

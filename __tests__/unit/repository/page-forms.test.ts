@@ -3,6 +3,7 @@ import { sourceFiles } from './sources';
 // Readers of a page look for one thing. The page shows immediately whether it has it, and is short.
 
 const LONGEST = 1_200; // words
+const LONGEST_AVERAGE = 30; // words of a paragraph
 /** Pages that readers search by headings, like a reference. */
 const references = ['docs/how-to/troubleshoot.md', 'docs/how-to/popular-integrations.md'];
 
@@ -31,3 +32,25 @@ test('each page of some length has headings, by which its parts are found and li
   );
   expect(without.map(([name]) => name)).toEqual([]);
 });
+
+test(`the paragraphs of each page have at most ${LONGEST_AVERAGE} words on average`, () => {
+  const all = [...sourceFiles('docs', 'README.md', 'CONTRIBUTING.md')].filter(([name]) =>
+    name.endsWith('.md'),
+  );
+  const averages = all.map(([name, text]) => ({ name, words: averageOf(paragraphsOf(text)) }));
+  expect(averages.length).toBeGreaterThan(60);
+  expect(averages.filter(({ words }) => words > LONGEST_AVERAGE)).toEqual([]);
+});
+
+/** Returns the number of words of each paragraph: no heading, table, list, quotation or code. */
+const paragraphsOf = (text: string): readonly number[] =>
+  text
+    .replace(/^---\n[^]*?\n---\n/, '')
+    .replace(/^ *```[^]*?^ *```/gm, '')
+    .split(/\n\s*\n/)
+    .map((block) => block.trim())
+    .filter((block) => block !== '' && !/^(?:[#|<>:*-]|\d+\.)/.test(block))
+    .map((block) => block.split(/\s+/).length);
+
+const averageOf = (counts: readonly number[]): number =>
+  counts.length === 0 ? 0 : counts.reduce((sum, count) => sum + count, 0) / counts.length;
