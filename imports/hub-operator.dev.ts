@@ -6958,6 +6958,231 @@ export function toJson_HubLabelSpecHubRef(obj: HubLabelSpecHubRef | undefined): 
 
 
 /**
+ * Beta: HubPerson is one person of a Home Assistant instance (the hub): someone whose place is known by device trackers, and who may have a user.
+ *
+ * @schema HubPerson
+ */
+export class HubPerson extends ApiObject {
+  /**
+   * Returns the apiVersion and kind for "HubPerson"
+   */
+  public static readonly GVK: GroupVersionKind = {
+    apiVersion: 'hub-operator.dev/v1',
+    kind: 'HubPerson',
+  }
+
+  /**
+   * Renders a Kubernetes manifest for "HubPerson".
+   *
+   * This can be used to inline resource manifests inside other objects (e.g. as templates).
+   *
+   * @param props initialization props
+   */
+  public static manifest(props: HubPersonProps): any {
+    return {
+      ...HubPerson.GVK,
+      ...toJson_HubPersonProps(props),
+    };
+  }
+
+  /**
+   * Defines a "HubPerson" API object
+   * @param scope the scope in which to define this object
+   * @param id a scope-local name for the object
+   * @param props initialization props
+   */
+  public constructor(scope: Construct, id: string, props: HubPersonProps) {
+    super(scope, id, {
+      ...HubPerson.GVK,
+      ...props,
+    });
+  }
+
+  /**
+   * Renders the object to Kubernetes JSON.
+   */
+  public override toJson(): any {
+    const resolved = super.toJson();
+
+    return {
+      ...HubPerson.GVK,
+      ...toJson_HubPersonProps(resolved),
+    };
+  }
+}
+
+/**
+ * Beta: HubPerson is one person of a Home Assistant instance (the hub): someone whose place is known by device trackers, and who may have a user.
+ *
+ * @schema HubPerson
+ */
+export interface HubPersonProps {
+  /**
+   * @schema HubPerson#metadata
+   */
+  readonly metadata?: ApiObjectMetadata;
+
+  /**
+   * Desired state of the person.
+   *
+   * @schema HubPerson#spec
+   */
+  readonly spec: HubPersonSpec;
+}
+
+/**
+ * Converts an object of type 'HubPersonProps' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubPersonProps(obj: HubPersonProps | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'metadata': obj.metadata,
+    'spec': toJson_HubPersonSpec(obj.spec),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Desired state of the person.
+ *
+ * @schema HubPersonSpec
+ */
+export interface HubPersonSpec {
+  /**
+   * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+   *
+   * @schema HubPersonSpec#deletionPolicy
+   */
+  readonly deletionPolicy?: HubPersonSpecDeletionPolicy;
+
+  /**
+   * Entities that show where the person is, such as `device_tracker.anna_phone`; an empty list: none. The hub takes one away when its entity is removed; it is put back when the entity exists again. Absent: what the hub has is kept, also when the field is removed from the spec.
+   *
+   * @schema HubPersonSpec#deviceTrackers
+   */
+  readonly deviceTrackers?: string[];
+
+  /**
+   * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+   *
+   * @schema HubPersonSpec#driftPolicy
+   */
+  readonly driftPolicy?: HubPersonSpecDriftPolicy;
+
+  /**
+   * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+   *
+   * @schema HubPersonSpec#hubRef
+   */
+  readonly hubRef: HubPersonSpecHubRef;
+
+  /**
+   * Id of the person in the hub, from which the entity has its id: `anna` becomes `person.anna`. A person that the hub has under this id is adopted, else the one of the user in `username`, else the only one of this name. Default: `metadata.name` with `_` for `-` and `.`. It cannot be changed.
+   *
+   * @schema HubPersonSpec#id
+   */
+  readonly id?: string;
+
+  /**
+   * Name of the person. A changed name renames the person, who keeps the id and the entity. People may change the name of their own person in their profile: with `driftPolicy: Correct` that is reverted.
+   *
+   * @schema HubPersonSpec#name
+   */
+  readonly name: string;
+
+  /**
+   * True: the operator changes nothing in the hub or in the cluster for this resource; `Ready` keeps its last value. A deletion is carried out. Default false.
+   *
+   * @schema HubPersonSpec#suspend
+   */
+  readonly suspend?: boolean;
+
+  /**
+   * Name with which the user of this person logs in. The user must exist in the hub: the resource waits for one. `""`: the person has no user. Without a value it is absent. Absent: what the hub has is kept, also when the field is removed from the spec.
+   *
+   * @schema HubPersonSpec#username
+   */
+  readonly username?: string;
+}
+
+/**
+ * Converts an object of type 'HubPersonSpec' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubPersonSpec(obj: HubPersonSpec | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'deletionPolicy': obj.deletionPolicy,
+    'deviceTrackers': obj.deviceTrackers?.map(y => y),
+    'driftPolicy': obj.driftPolicy,
+    'hubRef': toJson_HubPersonSpecHubRef(obj.hubRef),
+    'id': obj.id,
+    'name': obj.name,
+    'suspend': obj.suspend,
+    'username': obj.username,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * What happens in the hub when this resource is deleted. Delete: the object is removed. Orphan: it stays. Absent (default): it is removed if the operator created it, and stays if it existed before.
+ *
+ * @schema HubPersonSpecDeletionPolicy
+ */
+export enum HubPersonSpecDeletionPolicy {
+  /** Delete */
+  DELETE = "Delete",
+  /** Orphan */
+  ORPHAN = "Orphan",
+}
+
+/**
+ * What happens when the object is changed in the hub itself. Correct (default): the change is reverted. Warn: the change is only reported, in the condition and as an event.
+ *
+ * @schema HubPersonSpecDriftPolicy
+ */
+export enum HubPersonSpecDriftPolicy {
+  /** Correct */
+  CORRECT = "Correct",
+  /** Warn */
+  WARN = "Warn",
+}
+
+/**
+ * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
+ *
+ * @schema HubPersonSpecHubRef
+ */
+export interface HubPersonSpecHubRef {
+  /**
+   * Name of the Hub, in the namespace of this resource. It cannot be changed.
+   *
+   * @schema HubPersonSpecHubRef#name
+   */
+  readonly name: string;
+}
+
+/**
+ * Converts an object of type 'HubPersonSpecHubRef' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubPersonSpecHubRef(obj: HubPersonSpecHubRef | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+
+/**
  * HubScene is one scene of a Home Assistant instance (the hub). It is kept in sync; drift is reverted.
  *
  * @schema HubScene

@@ -64,6 +64,7 @@ function plain({ items, properties, additionalProperties, ...schema }: Schema): 
   );
   return {
     ...Object.fromEntries(own),
+    ...(schema.nullable && schema.type && { type: [schema.type, 'null'] }),
     ...(schema['x-kubernetes-int-or-string'] && { type: ['integer', 'string'] }),
     ...(items && { items: plain(items) }),
     ...(properties && {

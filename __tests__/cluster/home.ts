@@ -131,6 +131,7 @@ export const area = registryEntry('HubArea');
 export const zone = registryEntry('HubZone');
 /** The spec of a helper needs a `type` as well. */
 export const helper = registryEntry('HubHelper');
+export const person = registryEntry('HubPerson');
 /** The specs of settings need a `select`. */
 export const entity = registryEntry('HubEntity');
 export const device = registryEntry('HubDevice');

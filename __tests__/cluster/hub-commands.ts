@@ -37,7 +37,6 @@ declare module '../../operator/client/connection/commands' {
         readonly requirements?: readonly string[];
       }[];
     };
-    'person/create': { fields: { name: string; user_id: string }; result: object };
   }
 
   interface Events {

@@ -53,6 +53,20 @@ export const patterns: Readonly<
     good: ['1699999999999', 'good_night', 'a'],
     bad: ['', 'Good', 'a__b', '_a', 'a_', 'a b', 'a-b', '光'],
   },
+  // The login name of a user, or none
+  '^$|\\S': { good: ['', 'anna', ' a b '], bad: [' ', '\t\n'] },
+  // The entity of a device tracker
+  '^device_tracker\\.[a-z0-9]+(_[a-z0-9]+)*$': {
+    good: ['device_tracker.anna_phone', 'device_tracker.1'],
+    bad: [
+      '',
+      'person.anna',
+      'device_tracker.',
+      'device_tracker.a__b',
+      'device_tracker._a',
+      'device_tracker.A',
+    ],
+  },
   // An entity id
   '^[a-z_]+\\.[a-z0-9_]+$': {
     good: ['light.kitchen', 'input_boolean.a_2'],

@@ -1,6 +1,7 @@
 import type { CustomResource } from '../../operator/kinds/resource';
 import { ambiguous } from '../../operator/sync/registry/conditions';
-import { desiredEntry, entryDiff } from '../../operator/sync/registry/desired';
+import { desiredEntry, entryDiff, withoutRemoved } from '../../operator/sync/registry/desired';
+import { missingEntities } from '../../operator/sync/registry/entity-state';
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { RegistryEntries } from '../../operator/client/registries/registry';
 import {
@@ -49,6 +50,7 @@ export async function referencesOf(
     adopting.set(entryType.type, withIds(entryType, given, await stored.entries(entryType.type)));
   }
   return resolveReferences(type, resource, {
+    client: stored.client,
     entries: ({ type: registry }) => stored.entries(registry),
     resources: (other) => adopting.get(other.type) ?? [],
   });
@@ -81,18 +83,21 @@ export async function registryChange(
   const siblings = ofKind(others, resource.kind).filter(
     (each) => each.metadata.name !== resource.metadata.name && isOfType(entryType, each.spec),
   );
-  const located = locate(entryType, entry, entries, siblings);
+  const located = locate(entryType, entry, entries, siblings, { desired: desired.fields });
   if (located.type === 'OfOther') return waitsFor(located.owner);
   if (located.type === 'Ambiguous')
     return { action: 'refused', fields: [], notes: [ambiguous(entryType, entry, located.ids).message] };
-  const isLeft = isDriftLeft(entry, hasAccepted(entry, desired.hash));
+  const isAccepted = hasAccepted(entry, desired.hash);
+  const isLeft = isDriftLeft(entry, isAccepted);
   if (located.type === 'Absent') {
-    const conflict = await entryType.conflict?.(client, entry);
+    const conflict = await entryType.conflict?.(client, entry, desired.fields);
     if (conflict) return { action: 'refused', fields: [], notes: [conflict.message] };
     const wasThere = recordedId(entryType, entry) !== undefined;
     return wasThere && isLeft ? left : { action: 'create', fields: [], notes: [] };
   }
-  const fields = entryDiff(entryType, entries.get(located.id)!, desired);
+  const record = entries.get(located.id)!;
+  const missing = isAccepted ? await missingEntities(entryType, entry, client) : [];
+  const fields = entryDiff(entryType, record, withoutRemoved(entryType, record, desired, missing));
   if (fields.length === 0) return { action: 'none', fields, notes: [] };
   if (isLeft) return left;
   const conflict = nameConflict(entryType, entry, located.id, entries, siblings);

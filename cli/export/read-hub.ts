@@ -9,7 +9,8 @@ import {
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { Categories } from '../../operator/client/registries/category-registry';
-import { entryKinds } from '../../operator/sync/registry/entry-types';
+import { lookedUpNames } from '../../operator/sync/registry/desired';
+import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
 import { categoryType } from '../../operator/sync/registry/borrowed/declared';
 import { readBlueprints } from './blueprints';
@@ -45,11 +46,16 @@ export async function readHub(
     registryTypes.map(async (type) => [type, await readRegistry(client, type)] as const),
   );
   const integrations = [...(await client.configEntries.all()).values()];
+  const hasEntries = new Set(entries.filter(([, records]) => records.length > 0).map(([type]) => type));
+  const lookedUp = new Map<string, ReadonlyMap<string, string>>();
+  for (const entryType of entryTypes.filter(({ type }) => hasEntries.has(type)))
+    for (const [noun, names] of await lookedUpNames(entryType, client)) lookedUp.set(noun, names);
   return {
     content: {
       entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
       entries: Object.fromEntries(entries),
       integrations,
+      lookedUp,
       settings: await readSettings(client),
     },
     notExpressed: [

@@ -8,7 +8,7 @@ import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import { ownLabels } from '../../operator/sync/objects/own-labels';
 import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
-import { entrySpecOf } from '../../operator/sync/registry/desired';
+import { entrySpecOf, type LookedUpNames, type NameOfEntry } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
 import { describeSettings, type HubSettings, ownEntitySpec } from './settings';
@@ -41,6 +41,8 @@ export interface HubContent {
   /** Absent: none. */
   readonly entries: Readonly<Partial<Record<RegistryType, readonly RegistryRecord[]>>>;
   readonly integrations: readonly ConfigEntry[];
+  /** The names that entries refer to by a lookup. Absent: none. */
+  readonly lookedUp?: LookedUpNames;
   /** Absent if the source is files of the hub, which do not contain settings. */
   readonly settings?: HubSettings;
 }
@@ -74,12 +76,14 @@ const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 /** The resources for the content of a hub, named after aliases, in the order of kinds and ids. */
 export function describe(
   hub: string,
-  { entities, entries, integrations, settings }: HubContent,
+  { entities, entries, integrations, lookedUp, settings }: HubContent,
 ): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
   const nameOf = (type: string, id: string) =>
-    settings?.categories.get(type)?.get(id) ?? nameOfEntry(entries, type as RegistryType, id);
+    lookedUp?.get(type)?.get(id) ??
+    settings?.categories.get(type)?.get(id) ??
+    nameOfEntry(entries, type as RegistryType, id);
   const described = [
-    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries)),
+    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, nameOf)),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
       const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
       const names = new Names();
@@ -125,9 +129,13 @@ const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type
 const nameOfEntry = (entries: HubContent['entries'], type: RegistryType, id: string): string | undefined =>
   entries[type]?.find((record) => entryIdIn(type, record) === id && !isOwnLabel(type, record))?.name;
 
-function describeEntries(hub: string, kind: string, entries: HubContent['entries']): readonly Described[] {
+function describeEntries(
+  hub: string,
+  kind: string,
+  entries: HubContent['entries'],
+  nameOf: NameOfEntry,
+): readonly Described[] {
   const names = new Names();
-  const nameOf = (type: RegistryType, id: string) => nameOfEntry(entries, type, id);
   return entryTypes
     .filter(({ definition }) => definition.kind === kind)
     .flatMap((entryType) => {

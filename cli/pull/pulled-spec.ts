@@ -4,7 +4,7 @@ import { blueprint, integration } from '../../operator/kinds';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import type { Child } from '../../operator/sync/objects/child';
-import { desiredEntry, entryDiff, entrySpecOf } from '../../operator/sync/registry/desired';
+import { desiredEntry, entryDiff, entrySpecOf, lookedUpNames } from '../../operator/sync/registry/desired';
 import {
   type EntryResource,
   type EntryType,
@@ -87,18 +87,24 @@ async function pulledEntry(
       each.metadata.name !== resource.metadata.name &&
       isOfType(entryType, each.spec),
   );
-  const located = locate(entryType, resource, entries, others);
-  const record = 'id' in located ? entries.get(located.id) : undefined;
-  if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const references = await resolveReferences(entryType, resource, {
+    client: stored.client,
     entries: ({ type }) => Promise.resolve(registries.get(type)!),
     resources: ({ definition }) =>
       resources.filter(({ kind }) => kind === definition.kind) as unknown as readonly EntryResource[],
   });
   const ids = 'ids' in references ? references.ids : {};
   const desired = desiredEntry(entryType, resource, ids);
+  const located = locate(entryType, resource, entries, others, { desired: desired.fields });
+  const record = 'id' in located ? entries.get(located.id) : undefined;
+  if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const changed = new Set(entryDiff(entryType, record, desired).map(({ field }) => field));
-  const inHub = entrySpecOf(entryType, record, (type, entry) => registries.get(type)!.get(entry)?.name);
+  const found = await lookedUpNames(entryType, stored.client);
+  const inHub = entrySpecOf(
+    entryType,
+    record,
+    (type, value) => found.get(type)?.get(value) ?? registries.get(type as RegistryType)?.get(value)?.name,
+  );
   // A setting of a helper is a part of an object of the spec, which is read as a whole.
   const names = Object.entries({ name: { name: 'name' }, ...entryType.fields })
     .filter(([, field]) => changed.has(field.name))

@@ -17,6 +17,7 @@ import { KnownNames } from './registries/known-names';
 import { LabelRegistry } from './registries/label-registry';
 import { EntityRemoval } from './config-entities/entity-removal';
 import { Registry } from './registries/registry';
+import { Users } from './registries/users';
 import { OwnReloadTracker } from './config-entities/own-reload-tracker';
 import { Reloads } from './config-entities/reloads';
 import { RepairIssues } from './setup/repair-issues';
@@ -58,6 +59,7 @@ export class HubClient {
   readonly labels: LabelRegistry;
   readonly categories: CategoryRegistry;
   readonly names: KnownNames;
+  readonly users: Users;
   readonly repairIssues: RepairIssues;
   readonly configEntries: ConfigEntryRegistry;
   readonly flows: ConfigFlows;
@@ -92,6 +94,7 @@ export class HubClient {
     this.labels = new LabelRegistry(this.registries.label);
     this.categories = new CategoryRegistry(this.connection);
     this.names = new KnownNames(this.rest, this.connection);
+    this.users = new Users(this.connection);
     this.entities = new ConfigEntities(this.rest, this.connection, this.entityRegistry, ownReloads, clock);
     this.blueprints = new Blueprints(this.connection, ownReloads, clock);
     this.repairIssues = new RepairIssues(this.connection);

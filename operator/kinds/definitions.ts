@@ -14,6 +14,7 @@ export * from './label';
 export * from './area';
 export * from './zone';
 export * from './helper';
+export * from './person';
 export * from './device';
 export * from './entity-settings';
 export * from './community-repository';

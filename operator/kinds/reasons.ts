@@ -17,10 +17,12 @@ export interface Documented {
 }
 
 const entities = ['HubAutomation', 'HubScene', 'HubScript'] as const;
-const registryTypes = ['Floor', 'Label', 'Area', 'Zone', 'Helper'] as const;
+const registryTypes = ['Floor', 'Label', 'Area', 'Zone', 'Helper', 'Person'] as const;
 const registries = registryTypes.map((type) => `Hub${type}` as const);
 /** Kinds whose objects in the hub are also entities. */
-const collections = ['HubZone', 'HubHelper'] as const;
+const collections = ['HubZone', 'HubHelper', 'HubPerson'] as const;
+/** Kinds of collections whose ids users choose. */
+const ofChosenId = ['HubHelper', 'HubPerson'] as const;
 /** Kinds that change settings of objects which integrations create. */
 const borrowed = ['HubEntity', 'HubDevice'] as const;
 /** Kinds with settings of an entity or a device. */
@@ -110,7 +112,7 @@ export const readyReasons = {
       ...repositories,
     ],
     meaning:
-      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, a helper, an automation, a scene or a script in the hub’s own YAML, or several helpers have the name, or another entity has the id, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
+      'An object of that name exists in the cluster, or a file or folder on the hub’s volume, or a zone, a helper, a person, an automation, a scene or a script in the hub’s own YAML, or several helpers or persons have the name, or another entity has the id, and belongs to something else. It is not changed. Or an object of the operator is immutable again within an hour of its replacement.',
     action: 'Rename or delete one of the two, or exempt the object from the policy that makes it immutable.',
   },
   NotSupportedByExternalHub: {
@@ -316,10 +318,15 @@ export const readyReasons = {
     action: 'Enable the entity in the hub, and restart the hub.',
   },
   EntityIdTaken: {
-    kinds: ['HubHelper'],
+    kinds: ofChosenId,
     meaning: 'The hub has the object, and its entity has another id, since another entity had that id first.',
     action:
       'Rename or remove the other entity, and rename this one in the hub; or refer to `status.entityId`, and rename this one to any other id.',
+  },
+  UserNotFound: {
+    kinds: ['HubPerson'],
+    meaning: 'The hub has no user with the login name in `spec.username`. The resource waits for one.',
+    action: 'Add the user in the hub, in the settings of persons, or correct the name.',
   },
   FloorNotReady: {
     kinds: ['HubArea'],

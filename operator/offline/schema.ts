@@ -161,7 +161,7 @@ function duplicates(keys: readonly string[], items: unknown): KeywordError[] {
 
 /** Converts a schema for ajv, so that an unknown field is an error. */
 function strict(schema: Schema): Schema {
-  // `nullable` is dropped: only fields that accept any type have it.
+  // `nullable` is dropped: no value is null, except of fields that accept any type.
   const { additionalProperties, items, nullable: _, properties, ...rest } = schema;
   const isOpen = schema['x-kubernetes-preserve-unknown-fields'] === true;
   const named = properties && Object.entries(properties).map(([name, field]) => [name, strict(field)]);
@@ -177,15 +177,17 @@ function strict(schema: Schema): Schema {
 }
 
 /**
- * A copy without the null values that the API server drops: those of fields that the schema names and that
- * are not nullable.
+ * A copy without the null values that the API server drops, of fields that the schema names and that are not
+ * nullable, and without those that it accepts of fields with a type.
  */
 function withoutNulls(schema: Schema | undefined, value: unknown): unknown {
   if (Array.isArray(value)) return Array.from(value, (item) => withoutNulls(schema?.items, item));
   if (!isObject(value)) return value;
   const fields = Object.entries(value).flatMap(([name, part]) => {
     const field = schemaOf(schema, name);
-    return part === null && field && !field.nullable ? [] : [[name, withoutNulls(field, part)]];
+    return part === null && field && (!field.nullable || field.type)
+      ? []
+      : [[name, withoutNulls(field, part)]];
   });
   return Object.fromEntries(fields) as object;
 }

@@ -95,6 +95,12 @@ describe('kubectl hub export', () => {
       await area.create({ name: `Room ${index}`, floor_id: floorId!, aliases: ['no', 'b'] });
       await zone.create({ name: `Zone ${index}`, latitude: 52.5 + index / 3, longitude: -0.1, radius: 120 });
     }
+    const { user } = await client.connection.command('config/auth/create', { name: 'Ada', group_ids: [] });
+    const login = { user_id: user.id, username: 'ada', password: 'correct horse' };
+    await client.connection.command('config/auth_provider/homeassistant/create', login);
+    const device_trackers = ['device_tracker.b', 'device_tracker.a'];
+    for (const [name, user_id] of [['Ada', user.id] as const, ['光', null] as const])
+      await client.connection.command('person/create', { name, user_id, device_trackers, picture: '/a.png' });
     client.close();
     const before = await cpuSeconds(villa.process.pid!);
     const { code, stderr, written, notExpressed, contents } = await villa.export(home.namespace, 'villa');
@@ -105,6 +111,9 @@ describe('kubectl hub export', () => {
     const countOf = (kind: string) => written.filter((each) => each.kind === kind).length;
     expect([countOf('HubAutomation'), countOf('HubScript'), countOf('HubScene')]).toEqual([100, 40, 30]);
     expect(countOf('HubZone')).toBe(8);
+    // The third person is the one of the owner, whom the onboarding made.
+    expect(countOf('HubPerson')).toBe(3);
+    expect(contents['persons/owner.yaml']).toContain('username: admin');
     expect(took).toBeLessThan(10);
 
     const preview = await kubectlHub(home.namespace, [

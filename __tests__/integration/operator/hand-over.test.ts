@@ -10,6 +10,7 @@ import {
   integration,
   label,
   type Manifest,
+  person,
   scene,
   script,
   zone,
@@ -55,6 +56,7 @@ const REGISTRY = [
   (name: string) => floor('villa', `floor-${name}`, { name: 'Attic', level: 2 }),
   (name: string) => label('villa', `label-${name}`, { name: 'Quiet', icon: 'mdi:sleep' }),
   (name: string) => area('villa', `area-${name}`, { name: 'Loft', floorName: 'Attic', labels: ['Quiet'] }),
+  (name: string) => person('villa', `person-${name}`, { id: 'grandma', name: 'Grandma' }),
   (name: string) => zone('villa', `zone-${name}`, { name: 'School', latitude: '52.5', longitude: '13.4' }),
 ];
 const INTEGRATIONS = [

@@ -25,6 +25,7 @@ const files = [
   'area',
   'zone',
   'helper',
+  'person',
   'entity',
   'device',
   'community-repository',

@@ -345,6 +345,31 @@ export const childRules: readonly RuleCase[] = [
     bad: [{ 'spec.name': 'Home' }, { 'spec.name': ' hO me ' }],
   },
 
+  // HubPerson
+  {
+    kind: 'HubPerson',
+    says: 'metadata.name has more than 64 characters',
+    field: 'metadata.name',
+    good: [{ 'metadata.name': 'a'.repeat(65) }, { 'metadata.name': 'a'.repeat(64), 'spec.id': undefined }],
+    bad: [{ 'metadata.name': 'a'.repeat(65), 'spec.id': undefined }],
+  },
+  {
+    kind: 'HubPerson',
+    says: 'id cannot be set, changed or removed later',
+    field: 'spec.id',
+    update: true,
+    good: [{ 'spec.name': 'Anna B.' }],
+    bad: [{ 'spec.id': 'other' }, { 'spec.id': undefined }],
+  },
+  {
+    kind: 'HubPerson',
+    says: 'id cannot be set, changed or removed later',
+    field: 'spec.id',
+    update: { 'spec.id': undefined },
+    good: [{ 'spec.id': undefined, 'spec.name': 'Anna B.' }],
+    bad: [{ 'spec.id': 'anna' }],
+  },
+
   // HubHelper
   {
     kind: 'HubHelper',

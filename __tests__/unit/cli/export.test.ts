@@ -115,7 +115,12 @@ describe('the files of an export', () => {
         zone: [
           entry('zone', 'work', 'Work', { latitude: 52.5, longitude: -0.1, radius: 100, passive: true }),
         ],
+        person: [
+          entry('person', 'anna', 'Anna', { user_id: 'u1', device_trackers: ['device_tracker.a'] }),
+          entry('person', 'bob', 'Bob', { user_id: 'without-login', device_trackers: [], picture: '/b.png' }),
+        ],
       },
+      lookedUp: new Map([['user', new Map([['u1', 'anna.b']])]]),
     });
     const { files, notExpressed } = await filesOf(described);
     expect(notExpressed).toEqual([]);
@@ -132,6 +137,12 @@ describe('the files of an export', () => {
         'work',
         'name: Work\n  latitude: "52.5"\n  longitude: "-0.1"\n  passive: true',
       ),
+      'persons/anna.yaml': manifest(
+        'HubPerson',
+        'anna',
+        'id: anna\n  name: Anna\n  username: anna.b\n  deviceTrackers:\n    - device_tracker.a',
+      ),
+      'persons/bob.yaml': manifest('HubPerson', 'bob', 'id: bob\n  name: Bob'),
     });
   });
 

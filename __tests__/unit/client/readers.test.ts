@@ -1,4 +1,5 @@
 import { ManualClock } from '../manual-clock';
+import { resource } from '../resource';
 import { RepairIssues } from '../../../operator/client/setup/repair-issues';
 import { checkedResult, eventShape, messages, results } from '../../../operator/client/connection/answers';
 import type { Commands, Events, Streams } from '../../../operator/client/connection/commands';
@@ -11,6 +12,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { EntityRegistry } from '../../../operator/client/registries/entity-registry';
 import { LabelRegistry } from '../../../operator/client/registries/label-registry';
 import { Registry } from '../../../operator/client/registries/registry';
+import { Users } from '../../../operator/client/registries/users';
 import {
   getBackupConfig,
   isBackupRunning,
@@ -39,7 +41,8 @@ import { backupDifference, backupStatus } from '../../../operator/sync/hub/backu
 import { agentsOfIntegrations, chooseAgents } from '../../../operator/sync/hub/backup-agents';
 import { completeSettings, nextHttpStep } from '../../../operator/sync/configuration/load/http-settings';
 import { entryDiff } from '../../../operator/sync/registry/desired';
-import { floors } from '../../../operator/sync/registry/entry-types';
+import { type EntryResource, floors } from '../../../operator/sync/registry/entry-types';
+import { persons } from '../../../operator/sync/registry/persons';
 import { formatDiff } from '../../../operator/sync/objects/field-diff';
 import { OwnReloadTracker } from '../../../operator/client/config-entities/own-reload-tracker';
 import type { Shape } from '../../../operator/client/connection/shape';
@@ -120,6 +123,7 @@ const automation = {
   original_name: NAME,
   labels: [NAME],
 };
+const personOfUser = { id: NAME, name: NAME, user_id: NAME, device_trackers: [NAME] };
 const label = { label_id: NAME, name: 'A label', icon: null };
 
 /** Valid answers to the commands of the readers. */
@@ -148,7 +152,8 @@ const answers: Partial<Record<keyof Commands, unknown>> = {
   'auth/current_user': me,
   'auth/refresh_tokens': [token],
   'auth/long_lived_access_token': NAME,
-  'person/list': { storage: [{ id: NAME, name: NAME, user_id: NAME }], config: [] },
+  'person/list': { storage: [personOfUser], config: [personOfUser] },
+  'person/update': personOfUser,
   'repairs/list_issues': { issues: [issue] },
   'config/entity_registry/list': [automation],
   'config/entity_registry/get_entries': { 'automation.a': automation },
@@ -222,6 +227,8 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
       instanceId,
       removeTemporaryUsers,
       (connection) => transferUsername(connection, 'eve'),
+      (connection) => new Users(connection).find('eve'),
+      (connection) => new Users(connection).names(),
     ],
     'auth/current_user': [removeTemporaryUsers],
     'auth/refresh_tokens': [
@@ -230,7 +237,15 @@ const readers: Partial<Record<keyof Commands, readonly ((connection: HubConnecti
     'auth/long_lived_access_token': [
       async (connection) => (await createToken(connection, { owner: 'x', lifespanDays: 1, clock })).trim(),
     ],
-    'person/list': [removeTemporaryUsers],
+    'person/list': [
+      removeTemporaryUsers,
+      (connection) => new Registry(connection, 'person').entries(),
+      async (connection) =>
+        persons.conflict!({ connection } as HubClient, resource(NAME, { name: 'b' }) as EntryResource, {
+          user_id: NAME,
+        }),
+    ],
+    'person/update': [removeTemporaryUsers],
     'repairs/list_issues': [
       (connection) => new RepairIssues(connection).validationErrorOf('automation.a'),
       (connection) => new RepairIssues(connection).unsupportedPlatforms(['sensor.template']),

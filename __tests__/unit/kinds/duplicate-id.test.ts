@@ -30,12 +30,13 @@ describe('duplicateMessage', () => {
     );
   });
 
-  test('users choose the ids of four kinds', () => {
+  test('users choose the ids of five kinds', () => {
     expect(kinds.filter(hasChosenId).map(({ kind }) => kind)).toEqual([
       'HubAutomation',
       'HubScene',
       'HubScript',
       'HubHelper',
+      'HubPerson',
     ]);
   });
 });

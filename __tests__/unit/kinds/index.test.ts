@@ -21,6 +21,7 @@ describe('kinds', () => {
       'HubHelper',
       'HubIntegration',
       'HubLabel',
+      'HubPerson',
       'HubScene',
       'HubScript',
       'HubSecrets',

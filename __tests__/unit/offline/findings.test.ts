@@ -382,6 +382,11 @@ describe('findingsOf', () => {
     ]);
   });
 
+  test('a field without a value is absent', async () => {
+    expect(await found(given(ours('HubPerson', 'eva', { name: 'Eva', username: null })))).toEqual([]);
+    expect(await found(given(ours('HubPerson', 'eva', { name: 'Eva', username: 5 })))).toHaveLength(1);
+  });
+
   test('a helper that its hub could not load is an error, and not a warning as well', async () => {
     const spec = { type: 'text', name: 'Code', text: { pattern: '[' } };
     expect(await found(given(ours('HubHelper', 'code', spec)))).toEqual([

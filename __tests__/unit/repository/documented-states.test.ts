@@ -1,3 +1,4 @@
+import type { HubClient } from '../../../operator/client/hub-client';
 import { operatorAnnotations } from '../../../operator/kinds/annotations';
 import {
   area,
@@ -86,6 +87,7 @@ const noFloor = async (): Promise<string> => {
   const unresolved = await resolveReferences(areas, kitchen, {
     entries: () => Promise.resolve(new Map()),
     resources: () => [],
+    client: {} as HubClient,
   });
   if (!('outcome' in unresolved)) throw new Error('the floor was found');
   return `${unresolved.outcome.reason} ${unresolved.outcome.message}`;

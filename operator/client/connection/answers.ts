@@ -12,7 +12,8 @@ import {
   issueEvent,
   logRecord,
   notification,
-  personRecord,
+  personFields,
+  type PersonRecord,
   registryDevice,
   registryEntity,
   type RegistryRecord,
@@ -94,9 +95,12 @@ export const entityState = object({
 });
 export type EntityState = Of<typeof entityState>;
 
+/** The list of persons. Those in `config` are of the hub's YAML, and no command changes them. */
+type Persons = Readonly<Record<'storage' | 'config', readonly PersonRecord[]>>;
 /** The answers of the registries and collections, which all have the same commands. */
 type RegistryAnswers = Readonly<
-  Record<`${RegistryPrefix}/list`, Shape<readonly RegistryRecord[]>> &
+  Record<`${Exclude<RegistryPrefix, 'person'>}/list`, Shape<readonly RegistryRecord[]>> &
+    Record<'person/list', Shape<Persons>> &
     Record<`${RegistryPrefix}/${'create' | 'update'}`, Shape<RegistryRecord>>
 >;
 const registryAnswers = Object.fromEntries(
@@ -104,9 +108,10 @@ const registryAnswers = Object.fromEntries(
     ...configRegistryTypes.map((type) => [`config/${type}_registry`, `${type}_id`] as const),
     ...collectionTypes.map((type) => [type, 'id'] as const),
   ].flatMap(([prefix, idField]) => {
-    const entry = object({ name: text, [idField]: text });
+    const entry = object({ name: text, [idField]: text, ...(prefix === 'person' && personFields) });
+    const entries = list(entry);
     return [
-      [`${prefix}/list`, list(entry)],
+      [`${prefix}/list`, prefix === 'person' ? object({ storage: entries, config: entries }) : entries],
       [`${prefix}/create`, entry],
       [`${prefix}/update`, entry],
     ];
@@ -157,7 +162,6 @@ export const results = {
   'auth/long_lived_access_token': text,
   'auth/refresh_tokens': list(tokenRecord),
   'config/auth/list': list(userRecord),
-  'person/list': object({ storage: list(personRecord) }),
   'backup/info': backupInfo,
   'backup/agents/info': object({ agents: list(backupAgent) }),
   'backup/config/info': object({ config: backupConfig }),
@@ -242,6 +246,9 @@ export const events = {
     service_data: object({ id: unchecked(), entity_id: unchecked() }),
   }),
   component_loaded: object({ component: text }),
+  user_added: object({ user_id: text }),
+  user_updated: object({ user_id: text }),
+  user_removed: object({ user_id: text }),
 };
 
 export function eventShape(type: string): Shape<{ readonly data: unknown }> {

@@ -345,14 +345,15 @@ export const userRecord = object({
 });
 export type UserRecord = Of<typeof userRecord>;
 
-/** An entry of the `person` integration. */
-export const personRecord = object({
-  id: text,
+/** The fields of a person that the operator reads, besides id and name. */
+export const personFields = {
   /** Id of the person's user; null or absent if the person has no login. */
   user_id: optional(nullable(text)),
   device_trackers: optional(list(text)),
-});
-export type PersonRecord = Of<typeof personRecord>;
+};
+export type PersonRecord = RegistryRecord & {
+  readonly [Field in keyof typeof personFields]?: Of<(typeof personFields)[Field]>;
+};
 
 /** Data of the events that fire the operator's triggers. */
 export const triggerEventData = object({

@@ -94,12 +94,6 @@ export interface Commands extends AnsweredCommands, RegistryDeletions {
     { readonly user_id: string; readonly username: string },
     void
   >;
-  /** If device trackers are omitted, they are reset; other omitted fields are unchanged. */
-  'person/update': Command<
-    { readonly person_id: string; readonly user_id: string; readonly device_trackers: readonly string[] },
-    void
-  >;
-  'person/delete': Command<{ readonly person_id: string }, void>;
   'backup/config/update': Command<BackupConfigUpdate, void>;
   'config/entity_registry/remove': Command<{ readonly entity_id: string }, void>;
   'config/entity_registry/update': Command<EntityUpdate, unknown>;

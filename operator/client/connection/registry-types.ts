@@ -16,6 +16,7 @@ export const collectionTypes = [
   'counter',
   'timer',
   'schedule',
+  'person',
 ] as const;
 
 export const registryTypes = [...configRegistryTypes, ...collectionTypes] as const;

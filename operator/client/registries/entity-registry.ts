@@ -25,6 +25,9 @@ const PLATFORMS: Readonly<Record<FollowedKind, string>> = {
   ...(Object.fromEntries(collectionTypes.map((type) => [type, type])) as Record<CollectionType, string>),
 };
 
+/** Called with the id of an entity that the hub has got, of any integration. */
+type EntityAppearanceListener = (entityId: string) => void;
+
 /** An automation, scene or script with a label. */
 export interface LabelledEntity {
   readonly kind: ConfigEntityKind;
@@ -76,6 +79,7 @@ class EntityIndex {
  */
 export class EntityRegistry {
   private readonly listeners = new Set<EntityListener>();
+  private readonly appearanceListeners = new Set<EntityAppearanceListener>();
   private readonly entities: FollowedCollection<RegistryEntity, EntityIndex>;
   private lastList: Promise<unknown> = Promise.resolve();
   private nextList: Promise<CommandResult<'config/entity_registry/list'>> | undefined;
@@ -186,6 +190,17 @@ export class EntityRegistry {
     return () => void this.listeners.delete(listener);
   }
 
+  /** Calls `listener` when an entity gets an entry, or an entry gets this entity id. */
+  onAppearance(listener: EntityAppearanceListener): void {
+    this.appearanceListeners.add(listener);
+  }
+
+  /** The entities of these that have no entry in the registry. */
+  async withoutEntry(entityIds: readonly string[]): Promise<readonly string[]> {
+    const entries = await this.entries(entityIds);
+    return entityIds.filter((entityId) => !(Object.hasOwn(entries, entityId) && entries[entityId]));
+  }
+
   /**
    * Reads the entries. The hub's list has no icons, so the entries of the followed types are read
    * individually, and all others are dropped.
@@ -239,6 +254,8 @@ export class EntityRegistry {
     if (action === 'remove') this.entities.change(entityId, undefined);
     else if (isOfKind(entityId)) this.entities.invalidate(entityId);
     if (formerId !== undefined && isOfKind(formerId)) this.entities.invalidate(formerId);
+    if (action === 'create' || formerId !== undefined)
+      for (const listener of this.appearanceListeners) listener(entityId);
     const isRelevant = action === 'remove' || formerId !== undefined || 'disabled_by' in changes;
     const kind = known && kindOf(known);
     if (!isRelevant || !kind) return;

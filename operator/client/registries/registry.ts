@@ -84,9 +84,9 @@ export class Registry {
       name: `${type}s`,
       subscribe: () => protocol.subscribe(connection, (action, id) => this.onUpdated(action, id)),
       fetch: async () => {
-        const records = (await connection.command(`${protocol.prefix}/list`)).map((record) =>
-          this.withId(record),
-        );
+        const answer = await connection.command(`${protocol.prefix}/list`);
+        // The list of persons also has those of the hub's YAML.
+        const records = ('storage' in answer ? answer.storage : answer).map((record) => this.withId(record));
         return new Map(records.map((record) => [this.entryIdOf(record), record]));
       },
     });
@@ -116,7 +116,8 @@ export class Registry {
   }
 
   /**
-   * Changes fields of an entry; other fields keep their values, except in a helper, which the hub replaces.
+   * Changes fields of an entry; other fields keep their values, except in a helper, which the hub replaces,
+   * and of a person the device trackers.
    * The hub drops unknown labels without an error, which only the answer shows.
    *
    * @throws HubRejected as for {@link create}; HubFailed if the hub does not know the id

@@ -127,10 +127,10 @@ async function transferPerson(connection: HubConnection, from: string, to: strin
   const theirs = persons.find(({ user_id: user }) => user === from);
   if (!theirs) return;
   if (persons.some(({ user_id: user }) => user === to)) {
-    await connection.command('person/delete', { person_id: theirs.id });
+    await connection.command('person/delete', { person_id: theirs['id'] as string });
   } else {
     const { id, device_trackers = [] } = theirs;
-    await connection.command('person/update', { person_id: id, user_id: to, device_trackers });
+    await connection.command('person/update', { person_id: id as string, user_id: to, device_trackers });
   }
 }
 

@@ -31,17 +31,22 @@ export function inProgress(
 /**
  * The outcome when the hub has the desired entry.
  *
+ * @param missing the entities in the spec that the hub does not have
  * @param status further status fields after a write
  */
 export function readyOutcome(
   entryType: EntryType,
   { hash, declared }: DesiredEntry,
   record: RegistryRecord,
+  missing: readonly string[],
   status: Fields = {},
 ): Ready {
   const { type, idField, reason } = entryType;
   const id = idIn(entryType, record);
-  return ready(reason, `The hub has it as ${type} ${id}.`, {
+  const names = fewNames(missing.toSorted(), MOST_IDS);
+  const warning =
+    missing.length > 0 ? ` There is no entity ${names} yet: if it is a typo, correct the spec.` : '';
+  return ready(reason, `The hub has it as ${type} ${id}.${warning}`, {
     status: {
       ...status,
       [idField]: id,

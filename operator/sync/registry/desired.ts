@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RegistryFields, RegistryRecord, RegistryValue } from '../../client/connection/api-types';
+import type { HubClient } from '../../client/hub-client';
 import { conditionOf } from '../../runtime/conditions';
 import type { FieldDiff } from '../objects/field-diff';
 import { payloadHash } from '../objects/payload-hash';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import type { References } from './locate-entry';
 import { specWith, valueAt } from './spec-path';
-import type { RegistryType } from '../../client/connection/registry-types';
 
 /** The entry that the hub should have for a resource. */
 export interface DesiredEntry {
@@ -38,7 +38,8 @@ export function desiredEntry(
   const fields: Record<string, RegistryValue> & { name: string } = { name: spec.name };
   const cleared: Record<string, RegistryValue> = {};
   for (const [path, field] of Object.entries(entryType.fields)) {
-    const value = references[path] ?? valueAt(spec, path);
+    // A field of the spec with the value null is absent, while a reference may stand for null.
+    const value = path in references ? references[path] : (valueAt(spec, path) ?? undefined);
     if (value !== undefined) {
       declared.push(path);
       fields[field.name] = normalOf(field, value);
@@ -92,7 +93,7 @@ function isSame(field: EntryField | undefined, actual: unknown, desired: unknown
  * included, since the hub would otherwise drop them.
  */
 export function changesOf(
-  { type, isWhole, ignored = [] }: EntryType,
+  { type, isWhole, sent, ignored = [] }: EntryType,
   record: RegistryRecord,
   { fields, cleared }: DesiredEntry,
   differences: readonly FieldDiff[],
@@ -100,8 +101,31 @@ export function changesOf(
   if (!isWhole)
     return Object.fromEntries(differences.map(({ field, desired }) => [field, desired as RegistryValue]));
   const left: ReadonlySet<string> = new Set(['id', `${type}_id`, ...ignored, ...Object.keys(cleared)]);
-  const kept = Object.entries(record).filter(([name]) => !left.has(name));
-  return { ...(Object.fromEntries(kept) as RegistryFields), ...fields };
+  const kept = Object.entries(record).filter(([name]) => (sent ? name in sent : !left.has(name)));
+  return { ...sent, ...(Object.fromEntries(kept) as RegistryFields), ...fields };
+}
+
+/**
+ * The desired entry without the entities that the hub has taken away since they do not exist, and that were
+ * in the entry before. They are put back once they exist.
+ *
+ * @param missing the entities of the spec that do not exist
+ */
+export function withoutRemoved(
+  { fields }: Pick<EntryType, 'fields'>,
+  record: RegistryRecord,
+  desired: DesiredEntry,
+  missing: readonly string[],
+): DesiredEntry {
+  if (missing.length === 0) return desired;
+  const left = { ...desired.fields };
+  for (const { name, ofEntities } of Object.values(fields)) {
+    const items = desired.fields[name];
+    if (!ofEntities || !Array.isArray(items)) continue;
+    const present = record[name] as readonly string[];
+    left[name] = (items as readonly string[]).filter((id) => present.includes(id) || !missing.includes(id));
+  }
+  return { ...desired, fields: left };
 }
 
 /** The value of a field as the hub stores it: lists have no duplicates and are sorted. */
@@ -153,8 +177,24 @@ export function recordedFields({ resource, desired }: Omit<Recording, 'entryType
   return [...new Set([...appliedFields(resource), ...desired.declared])].sort();
 }
 
-/** Returns the name of an entry by its registry and id, undefined if there is none. */
-type NameOfEntry = (type: RegistryType, id: string) => string | undefined;
+/** The names in the hub to which fields of a spec refer by a lookup, by noun and value. */
+export async function lookedUpNames(
+  { fields }: Pick<EntryType, 'fields'>,
+  client: HubClient,
+): Promise<LookedUpNames> {
+  const found = new Map<string, ReadonlyMap<string, string>>();
+  for (const { lookup } of Object.values(fields))
+    if (lookup) found.set(lookup.noun, await lookup.names(client));
+  return found;
+}
+
+export type LookedUpNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
+
+/**
+ * Returns the name of an entry by its registry and id, or that of a value by the noun of its lookup.
+ * Undefined if there is none.
+ */
+export type NameOfEntry = (type: string, id: string) => string | undefined;
 
 /**
  * The inverse of {@link desiredEntry}: the spec for an entry, without `hubRef`. Empty fields are left out.
@@ -166,7 +206,7 @@ export function entrySpecOf(
 ): Readonly<Record<string, unknown>> {
   const declared = Object.entries(fields).flatMap(([path, field]) => {
     const value = isWhole
-      ? wholeValue(field, record[field.name])
+      ? wholeValue(field, record[field.name], nameOf)
       : specValue(field, record[field.name], nameOf);
     return value === undefined ? [] : [[path, value] as const];
   });
@@ -174,8 +214,13 @@ export function entrySpecOf(
   return { ...typeFields, ...id, name: record.name, ...specWith(declared) };
 }
 
-function wholeValue({ form, default: ofNew }: EntryField, value: unknown): unknown {
+function wholeValue(
+  { form, lookup, default: ofNew }: EntryField,
+  value: unknown,
+  nameOf: NameOfEntry,
+): unknown {
   if (value === null || value === undefined) return undefined;
+  if (lookup) return nameOf(lookup.noun, value as string);
   const normal = form ? form.toHub(value) : (value as RegistryValue);
   return isDeepStrictEqual(normal, ofNew) ? undefined : normal;
 }

@@ -8,6 +8,7 @@ import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, waiting } from '../../runtime/outcome';
 import type { EntryResource, EntryType } from './entry-type';
+import { valueAt } from './spec-path';
 
 /**
  * The outcome for an entry whose entity is missing, disabled, without a state, of the hub's YAML, or has
@@ -50,10 +51,28 @@ export async function entityProblem(
   );
 }
 
-/** The outcome if the hub's YAML has a helper with the same id, which the hub loads first. */
+/**
+ * The entities in a spec that the hub does not have: without an entry in the registry, and without a state.
+ */
+export async function missingEntities(
+  { fields }: EntryType,
+  { spec }: EntryResource,
+  { entityRegistry, rest }: HubClient,
+): Promise<readonly string[]> {
+  const named = Object.entries(fields)
+    .filter(([, { ofEntities }]) => ofEntities)
+    .flatMap(([path]) => (valueAt(spec, path) as readonly string[] | undefined) ?? []);
+  if (named.length === 0) return [];
+  const missing: string[] = [];
+  for (const id of await entityRegistry.withoutEntry([...new Set(named)]))
+    if (!(await getEntityState(rest, id))) missing.push(id);
+  return missing;
+}
+
+/** The outcome if the hub's YAML has an object with the same id, which the hub loads first. */
 function ofYaml(type: string, entityId: string): Outcome {
   const message =
-    `The hub has the ${type}, and its entity ${entityId} belongs to a helper with the same id in the hub’s YAML: ` +
+    `The hub has the ${type}, and its entity ${entityId} belongs to one with the same id in the hub’s YAML: ` +
     `remove that one from the section ${type} of the configuration, and restart the hub.`;
   return waiting('NameConflict', message, DEPENDENCY_REQUEUE);
 }

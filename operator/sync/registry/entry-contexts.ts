@@ -26,6 +26,8 @@ export interface CachedEntry extends Corrected, Paced {
   created?: string | undefined;
   /** Whether an entity has a state, with the monotonic time of that check. */
   state?: { readonly entityId: string; readonly at: number; readonly isThere: boolean } | undefined;
+  /** The entities in the spec that the hub does not have. */
+  missing?: readonly string[];
   /** The missing references, and the monotonic time since which they have not changed. */
   waiting?: { readonly missing: string; readonly since: number } | undefined;
 }
@@ -108,6 +110,7 @@ export class EntryContexts extends PerClient<EntryContext> {
         yield {
           id,
           seen: remembered?.seen,
+          missing: remembered?.missing,
           isReady: isReady(resource),
           requeue: (priority) => this.services.requeue(kind, namespace, name, priority),
         };
@@ -122,12 +125,14 @@ export interface WatchedEntry {
   readonly id: string | undefined;
   /** The entry when it last matched the spec. */
   readonly seen: object | undefined;
+  /** The entities in the spec that the hub does not have. */
+  readonly missing?: readonly string[] | undefined;
   readonly isReady: boolean;
   readonly requeue: (priority?: Priority) => void;
 }
 
 export interface RegistryWatchOptions {
-  readonly client: Pick<HubClient, 'registries' | 'settings' | 'entityRegistry' | 'components'>;
+  readonly client: Pick<HubClient, 'registries' | 'settings' | 'entityRegistry' | 'components' | 'users'>;
   readonly clock: Clock;
   readonly log: Logger;
   readonly entryTypes: readonly WatchedType[];
@@ -137,6 +142,8 @@ export interface RegistryWatchOptions {
 
 /** Milliseconds between an event and the reconciles. A user who edits in the hub causes several events. */
 const QUIET_PERIOD = 300;
+/** Milliseconds until a new user has a login. The hub reports the user first, and not the login. */
+const LOOKUP_PAUSE = 1_000;
 
 /**
  * Converts changes of the hub's registries by other clients to reconciles of the affected resources
@@ -150,6 +157,25 @@ export class RegistryWatch {
       registryOf(client, type).onChange(() => this.schedule(type, timer, QUIET_PERIOD));
     }
     client.entityRegistry.onChange((kind, id) => this.requeueOfEntity(kind, id));
+    client.entityRegistry.onAppearance((entityId) => this.requeueWithout(entityId));
+    for (const { type, fields } of entryTypes)
+      for (const { lookup } of Object.values(fields)) {
+        const timer = new Timer(clock);
+        const requeue = () => this.requeueWaiting(type);
+        lookup?.onChange(client, () => timer.pending || timer.set(LOOKUP_PAUSE, requeue));
+      }
+  }
+
+  /** Requeues the resources that name an entity which the hub has got. */
+  private requeueWithout(entityId: string): void {
+    for (const type of new Set(this.options.entryTypes.map((each) => each.type)))
+      for (const { missing, requeue } of this.options.resources(type))
+        if (missing?.includes(entityId)) requeue();
+  }
+
+  /** Requeues the resources of a registry that may wait for a name of the hub. */
+  private requeueWaiting(type: WatchedType['type']): void {
+    for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
   }
 
   /**
@@ -168,7 +194,7 @@ export class RegistryWatch {
    * waited for the name, or refer to the entry by that name.
    */
   requeueAfterOwnChange(type: WatchedType['type']): void {
-    for (const { isReady, requeue } of this.options.resources(type)) if (!isReady) requeue();
+    this.requeueWaiting(type);
     this.requeueDependents(type);
   }
 

@@ -1,4 +1,4 @@
-import type { RegistryRecord, RegistryValue } from '../../client/connection/api-types';
+import type { RegistryFields, RegistryRecord, RegistryValue } from '../../client/connection/api-types';
 import type { CategoryScope, CollectionType, RegistryType } from '../../client/connection/registry-types';
 import type { HubClient } from '../../client/hub-client';
 import type { ReadyReason } from '../../kinds/reasons';
@@ -32,6 +32,13 @@ export interface EntryType extends ObjectType {
   readonly fields: Readonly<Record<string, EntryField>>;
   /** Names of the hub's fields that are neither compared nor sent. */
   readonly ignored?: readonly string[];
+  /**
+   * The fields of every command, with their values in an entry without them; only for whole entries. An
+   * update sends no other fields. If absent, an update sends all fields that the entry has.
+   */
+  readonly sent?: RegistryFields;
+  /** The hub's fields that status shows, by their names there. */
+  readonly shown?: Readonly<Record<string, string>>;
   /** The fields of a spec that select this type, if a kind has several types. */
   readonly typeFields?: Readonly<Record<string, unknown>>;
   /**
@@ -52,7 +59,11 @@ export interface EntryType extends ObjectType {
    *
    * @returns undefined when it can
    */
-  conflict?(client: HubClient, resource: EntryResource): Promise<Outcome | undefined>;
+  conflict?(
+    client: HubClient,
+    resource: EntryResource,
+    desired: RegistryFields,
+  ): Promise<Outcome | undefined>;
 }
 
 /** The property by which an entry belongs to a resource: its name or its id. */
@@ -81,13 +92,36 @@ export interface ReferringField {
     /** Reason of `Ready` while one of the entries does not exist. */
     readonly reason: ReadyReason;
   };
+  /** The spec has a name that is found in another way, and the hub has a value that the name stands for. */
+  readonly lookup?: FieldLookup;
   /** The spec has the name of a category of this page of the hub, the hub its id. */
   readonly category?: CategoryScope;
+}
+
+/** The way from a name in a spec to the value that the hub has for it. */
+interface FieldLookup {
+  /** What has the name, such as `user`. */
+  readonly noun: string;
+  /** Reason of `Ready` while the hub does not have it. */
+  readonly reason: ReadyReason;
+  /** The value for a name; undefined while there is none. */
+  valueOf(client: HubClient, name: string): Promise<string | null | undefined>;
+  /** The names by values. */
+  names(client: HubClient): Promise<ReadonlyMap<string, string>>;
+  /** Calls `listener` when a name may have appeared. */
+  onChange(client: Pick<HubClient, 'users'>, listener: () => void): void;
 }
 
 export interface EntryField extends ReferringField {
   /** The field's name in the hub. */
   readonly name: string;
+  /** At most one entry of the hub has a value of this field: an entry of the resource's value is the resource's. */
+  readonly isUnique?: true;
+  /**
+   * The items are entity ids, which the hub does not check. It takes away an entity that is removed. That is
+   * left until the entity exists again.
+   */
+  readonly ofEntities?: true;
   readonly form?: FieldForm;
   /** The value of the field when it is cleared, by default null. `kept`: the hub has no way to clear it. */
   readonly cleared?: number | boolean | 'kept';
@@ -103,5 +137,5 @@ export interface FieldForm {
   toSpec?(value: RegistryValue): unknown;
 }
 
-/** A resource with an entry: a HubFloor, HubLabel, HubArea, HubZone or HubHelper. */
+/** A resource with an entry: a HubFloor, HubLabel, HubArea, HubZone, HubHelper or HubPerson. */
 export type EntryResource = Child & Resource<{ readonly name: string; readonly [field: string]: unknown }>;

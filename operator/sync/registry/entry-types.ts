@@ -7,6 +7,7 @@ import { stalled } from '../../runtime/outcome';
 import type { EntryType, FieldForm } from './entry-type';
 import { helperTypes } from './helpers/types';
 import { byName } from './identity';
+import { persons } from './persons';
 
 export type { EntryResource, EntryType, ReferringField } from './entry-type';
 
@@ -90,7 +91,7 @@ export const zones: EntryType = {
 };
 
 /** All registries and collections of the hub in which resources have entries. */
-export const entryTypes: readonly EntryType[] = [floors, labels, areas, zones, ...helperTypes];
+export const entryTypes: readonly EntryType[] = [floors, labels, areas, zones, ...helperTypes, persons];
 
 /**
  * The description of the registry or collection with a resource's entry.

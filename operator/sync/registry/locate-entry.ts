@@ -1,6 +1,8 @@
+import type { RegistryFields } from '../../client/connection/api-types';
+import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
-import { AREA_DEPENDENCY_REQUEUE } from '../../base/limits';
+import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { recordedId } from '../objects/ownership';
 import type { EntryResource, EntryType, ReferringField } from './entry-type';
@@ -58,13 +60,14 @@ function idByIdentity(
 }
 
 /** The ids for the fields that refer to other registries, by the names of the fields in the spec. */
-export type References = Readonly<Record<string, string | readonly string[]>>;
+export type References = Readonly<Record<string, string | readonly string[] | null>>;
 
 /** Functions that look up the names that a resource refers to. */
 interface Lookup {
   entries(entryType: EntryType): Promise<RegistryEntries>;
   /** The resources of the same hub. */
   resources(entryType: EntryType): readonly EntryResource[];
+  readonly client: HubClient;
 }
 
 /** The outcome of a resource whose references are missing. */
@@ -88,10 +91,16 @@ export async function resolveReferences(
   { spec }: { readonly spec: Readonly<Record<string, unknown>> },
   lookup: Lookup,
 ): Promise<{ readonly ids: References } | Unresolved> {
-  const ids: Record<string, string | readonly string[]> = {};
+  const ids: Record<string, string | readonly string[] | null> = {};
   const outcomes: Waiting[] = [];
-  for (const [field, { refersTo, isSet, at = field }] of Object.entries(fields)) {
+  for (const [field, { refersTo, lookup: own, isSet, at = field }] of Object.entries(fields)) {
     const value = valueAt(spec, at) as string | readonly string[] | undefined;
+    if (own && typeof value === 'string') {
+      const found = await own.valueOf(lookup.client, value);
+      const message = `Waiting for the ${own.noun} “${value}” in ${at}: the hub has none of this name.`;
+      if (found === undefined) outcomes.push(waiting(own.reason, message, DEPENDENCY_REQUEUE));
+      else ids[field] = found;
+    }
     if (!refersTo || value === undefined) continue;
     const { entryType, reason } = refersTo;
     const entries = await lookup.entries(entryType);
@@ -131,14 +140,18 @@ export type Located =
  * Finds the entry of a resource.
  *
  * @param others the other resources of the same kind and hub
- * @param created id of the entry, if this process created it
+ * @param known `created`: id of the entry, if this process created it; `desired`: the hub's fields of the
+ * resource, needed to find an entry that it may adopt
  */
 export function locate(
   entryType: EntryType,
   resource: EntryResource,
   entries: RegistryEntries,
   others: readonly EntryResource[],
-  created?: string,
+  {
+    created,
+    desired = {},
+  }: { readonly created?: string | undefined; readonly desired?: RegistryFields } = {},
 ): Located {
   const all = [resource, ...others];
   const recorded = recordedId(entryType, resource);
@@ -151,10 +164,36 @@ export function locate(
   if (id === undefined)
     return identity.isName || recorded !== undefined
       ? { type: 'Absent' }
-      : ofName(entryType, resource, entries, others);
+      : (ofUniqueField(entryType, desired, entries, others) ?? ofName(entryType, resource, entries, others));
   const owner = ownerOf(entryType, id, entries, others);
   return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
 }
+
+/**
+ * Finds the entry that has the resource's value of a field which no two entries share. Without another
+ * resource it is adopted; else the resource gets an entry of its own.
+ *
+ * @returns undefined when there is none
+ */
+function ofUniqueField(
+  entryType: EntryType,
+  desired: RegistryFields,
+  entries: RegistryEntries,
+  others: readonly EntryResource[],
+): Located | undefined {
+  for (const { name, isUnique } of Object.values(entryType.fields)) {
+    const value = desired[name];
+    if (!isUnique || value === undefined || value === null) continue;
+    const [id] = [...entries].find(([, entry]) => entry[name] === value) ?? [];
+    if (id === undefined) continue;
+    return isTaken(entryType, others, id) ? { type: 'Absent' } : { type: 'Unmanaged', id };
+  }
+  return undefined;
+}
+
+/** Reports whether another resource has the entry with this id, or may be creating it at present. */
+const isTaken = (entryType: EntryType, others: readonly EntryResource[], id: string): boolean =>
+  others.some((other) => recordedId(entryType, other) === id || entryType.identity.of(other) === id);
 
 /**
  * Finds the only entry without another resource that has the resource's name, under an id that the hub
@@ -168,10 +207,7 @@ function ofName(
 ): Located {
   const name = registryName(resource.spec.name);
   const named = [...entries].filter(([, entry]) => registryName(entry.name) === name).map(([id]) => id);
-  // Another resource may be creating an entry with this id at present.
-  const isTaken = (id: string) =>
-    others.some((other) => recordedId(entryType, other) === id || entryType.identity.of(other) === id);
-  const [id, ...more] = named.filter((each) => !isTaken(each));
+  const [id, ...more] = named.filter((each) => !isTaken(entryType, others, each));
   if (id === undefined) return { type: 'Absent' };
   return more.length > 0 ? { type: 'Ambiguous', ids: [id, ...more] } : { type: 'Unmanaged', id };
 }

@@ -35,8 +35,9 @@ import {
   isAnnounced,
   isRecorded,
   recordedFields,
+  withoutRemoved,
 } from './desired';
-import { entityProblem, removedInUse, valueConflict } from './entity-state';
+import { entityProblem, missingEntities, removedInUse, valueConflict } from './entity-state';
 import type { EntryResource, EntryType } from './entry-type';
 import { entryTypeOf, isOfType } from './entry-types';
 import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
@@ -54,13 +55,15 @@ interface EntryWork extends ObjectReconcile<EntryResource> {
 /** One reconcile of one resource whose references are known. */
 interface EntryReconcile extends EntryWork {
   readonly desired: DesiredEntry;
+  /** The entities in the spec that the hub does not have. */
+  readonly missing: readonly string[];
   readonly entries: RegistryEntries;
   readonly located: Exclude<Located, { type: 'OfOther' | 'Ambiguous' }>;
 }
 
 /**
- * Reconciles floors, labels, areas, zones or helpers (rules.md, "Floors, labels and areas", "Zones",
- * "Helpers"). The hub answers a write within a millisecond, so a reconcile waits for it. A creation is
+ * Reconciles floors, labels, areas, zones, helpers or persons (rules.md, "Floors, labels and areas",
+ * "Zones", "Helpers", "Persons"). The hub answers a write within a millisecond, so a reconcile waits for it. A creation is
  * announced in status before it is sent. After a crash the next process can then report an entry that the
  * former one may have created under another name.
  */
@@ -101,7 +104,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   protected override forgetObject({ entryType, cached, resource, volume }: EntryWork): Outcome {
     cached.created = undefined;
-    const status = forgottenStatus(entryType, ['pendingName', 'entityId', 'appliedFields'], volume);
+    const fields = ['pendingName', 'entityId', 'appliedFields', ...Object.keys(entryType.shown ?? {})];
+    const status = forgottenStatus(entryType, fields, volume);
     return inProgress(entryType, resource, 0, { status });
   }
 
@@ -111,6 +115,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const { hubRef } = resource.spec;
     if (context.forced) hub.refresh();
     const references = await resolveReferences(entryType, resource, {
+      client,
       entries: ({ type }) => client.registries[type].entries(),
       resources: ({ definition }) => [
         ...this.services.cache.ofHub<EntryResource>(definition.kind, namespace, hubRef.name),
@@ -119,14 +124,23 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if ('outcome' in references) return whileMissing(references, cached, this.services.clock, context);
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
+    const missing = await missingEntities(entryType, resource, client);
+    cached.missing = missing;
+    // The entries are read last, since persons and other clients change them meanwhile.
     const entries = await client.registries[entryType.type].entries();
     if (recordedId(entryType, resource) !== undefined) cached.created = undefined;
-    const located = locate(entryType, resource, entries, this.others(resource), cached.created);
+    const known = { created: cached.created, desired: desired.fields };
+    const located = locate(entryType, resource, entries, this.others(resource), known);
     if (located.type === 'OfOther') return heldBy(entryType, located.owner, resource);
     if (located.type === 'Ambiguous') return ambiguous(entryType, resource, located.ids);
-    const conflict = located.type === 'Absent' ? await entryType.conflict?.(client, resource) : undefined;
-    if (conflict) return conflict;
-    return { ...work, desired, entries, located };
+    if (located.type === 'Absent') {
+      const conflict = await entryType.conflict?.(client, resource, desired.fields);
+      return conflict ?? { ...work, desired, missing, entries, located };
+    }
+    const possible = hasAccepted(resource, desired.hash)
+      ? withoutRemoved(entryType, entries.get(located.id)!, desired, missing)
+      : desired;
+    return { ...work, desired: possible, missing, entries, located };
   }
 
   protected override dryRun({ entryType, resource, client }: EntryWork, reconcile: EntryReconcile): Outcome {
@@ -172,7 +186,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const registry = client.registries[type];
     const entries = await registry.entries();
     const { created } = this.contexts.of(client, resource).cached.get(resource.metadata.uid);
-    const located = locate(entryType, resource, entries, this.others(resource), created);
+    const located = locate(entryType, resource, entries, this.others(resource), { created });
     const object = this.objectOf(resource);
     if (located.type !== 'Owned' && located.type !== 'Created')
       return object === undefined || (await isComplete(client))
@@ -242,7 +256,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   private async sendNew({ entryType, resource, client, desired, cached }: EntryReconcile) {
     const registry = client.registries[entryType.type];
     const name = entryType.identity.newName(resource);
-    const created = await registry.create({ ...desired.fields, name });
+    const created = await registry.create({ ...entryType.sent, ...desired.fields, name });
     const id = idIn(entryType, created);
     cached.created = id;
     if (name === desired.fields.name) return created;
@@ -328,7 +342,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 
   private async asDesired(
-    { entryType, resource, client, desired, cached, volume }: EntryReconcile,
+    { entryType, resource, client, desired, missing, cached, volume }: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome> {
@@ -336,8 +350,12 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const { component } = entryType;
     const entity = component && (await client.entityRegistry.find(component, idIn(entryType, record)));
     const entityId = component && { entityId: entity?.entity_id ?? null };
-    const all = { ...status, ...entityId, ...volumeStatus(volume) };
-    const outcome = readyOutcome(entryType, desired, record, all);
+    const shown = Object.entries(entryType.shown ?? {}).map(([name, field]): [string, unknown] => [
+      name,
+      record[field] ?? null,
+    ]);
+    const all = { ...status, ...entityId, ...Object.fromEntries(shown), ...volumeStatus(volume) };
+    const outcome = readyOutcome(entryType, desired, record, missing, all);
     const problem = component && (await entityProblem(entryType, resource, entity, client));
     return problem ? { ...problem, status: outcome.status ?? {} } : outcome;
   }

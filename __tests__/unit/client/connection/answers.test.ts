@@ -20,7 +20,6 @@ import { until } from '../../until';
 import { CONFIG, FakeHub, json, text } from '../fake-hub';
 
 const NAME = 'a';
-const person = { id: NAME, user_id: null };
 const configEntry = {
   entry_id: NAME,
   domain: NAME,
@@ -53,8 +52,14 @@ const registryAnswers = Object.fromEntries(
     ...configRegistryTypes.map((type) => [`config/${type}_registry`, `${type}_id`] as const),
     ...collectionTypes.map((type) => [type, 'id'] as const),
   ].flatMap(([prefix, idField]) => {
-    const entry = { name: NAME, [idField]: NAME };
-    return Object.entries({ list: [entry], create: entry, update: entry }).map(
+    const isPerson = prefix === 'person';
+    const entry = {
+      name: NAME,
+      [idField]: NAME,
+      ...(isPerson && { user_id: NAME, device_trackers: [NAME] }),
+    };
+    const list = isPerson ? { storage: [entry], config: [entry] } : [entry];
+    return Object.entries({ list, create: entry, update: entry }).map(
       ([command, answer]) => [`${prefix}/${command}`, answer] as const,
     );
   }),
@@ -78,7 +83,6 @@ const answers: Readonly<Record<keyof typeof results, unknown>> = {
   'auth/long_lived_access_token': NAME,
   'auth/refresh_tokens': [{ id: NAME, client_name: NAME }],
   'config/auth/list': [{ id: NAME, username: NAME }],
-  'person/list': { storage: [{ ...person, user_id: NAME, device_trackers: [NAME] }] },
   'backup/info': { state: NAME },
   'backup/agents/info': { agents: [{ agent_id: NAME, name: NAME }] },
   'backup/config/info': {

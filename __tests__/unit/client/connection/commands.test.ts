@@ -12,9 +12,9 @@ async function compiles(connection: HubConnection): Promise<BackupConfig> {
   // @ts-expect-error no such command
   await connection.command('config/nothing');
   // @ts-expect-error a field is missing
-  await connection.command('person/update', { person_id: 'a' });
+  await connection.command('config/auth_provider/homeassistant/admin_change_username', { user_id: 'a' });
   // @ts-expect-error all fields are missing
-  await connection.command('person/update');
+  await connection.command('config/auth/delete');
   // @ts-expect-error the command has no such field
   await connection.command('get_config', { verbose: true });
   // @ts-expect-error a field of another type

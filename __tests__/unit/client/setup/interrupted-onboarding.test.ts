@@ -22,10 +22,11 @@ describe('removeTemporaryUsers', () => {
       ],
       'auth/refresh_tokens': [],
       'person/list': { storage: persons, config: [] },
+      'person/update': theirs,
     };
     await removeTemporaryUsers({
       command: async (command: keyof Commands, fields?: object) => {
-        if (!(command in answers)) sent.push([command, fields]);
+        if (!(command in answers) || command === 'person/update') sent.push([command, fields]);
         if (command === 'person/list' && persons instanceof Error) throw persons;
         return checkedResult(command, answers[command] as never);
       },

@@ -90,7 +90,8 @@ beforeEach(() => {
         return { state: 'on' };
       },
     },
-    entityRegistry: { onChange: () => undefined },
+    entityRegistry: { onChange: () => undefined, onAppearance: () => undefined },
+    users: { onChange: () => undefined },
     configEntries: { all: async () => new Map([['e1', { supports_unload: supportsUnload }]]) },
     registries: Object.fromEntries(
       ['floor', 'label', 'area', 'zone'].map((type) => [

@@ -3,7 +3,7 @@ import type { EntryResource } from '../../../../operator/sync/registry/entry-typ
 
 /** Returns a resource of the hub `villa`. */
 export function anEntry(
-  kind: 'HubFloor' | 'HubLabel' | 'HubArea' | 'HubZone' | 'HubHelper',
+  kind: 'HubFloor' | 'HubLabel' | 'HubArea' | 'HubZone' | 'HubHelper' | 'HubPerson',
   name: string,
   fields: {
     spec?: Record<string, unknown>;

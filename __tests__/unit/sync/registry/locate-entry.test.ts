@@ -75,8 +75,8 @@ describe('locate', () => {
 
   test('the entry that this process has created is recognized by its id, with any name', () => {
     const mine = anEntry('HubFloor', 'mine', { spec: { name: 'N' }, status: { pendingName: 'b' } });
-    expect(locate(floors, mine, entries, [], 'b')).toEqual({ type: 'Created', id: 'b' });
-    expect(locate(floors, mine, entries, [], 'gone')).toEqual({ type: 'Absent' });
+    expect(locate(floors, mine, entries, [], { created: 'b' })).toEqual({ type: 'Created', id: 'b' });
+    expect(locate(floors, mine, entries, [], { created: 'gone' })).toEqual({ type: 'Absent' });
   });
 
   test('an entry under a recorded name that is no longer that of the spec is not adopted', () => {

@@ -87,7 +87,8 @@ beforeEach(() => {
       label: registry('label', () => ['energy', 'managed']),
     },
     settings: { entity: entities, device: entities },
-    entityRegistry: { onChange: () => () => undefined },
+    entityRegistry: { onChange: () => () => undefined, onAppearance: () => undefined },
+    users: { onChange: () => undefined },
   } as unknown as HubClient;
   resource = {
     apiVersion: GROUP_VERSION,

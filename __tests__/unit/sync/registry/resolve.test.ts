@@ -1,3 +1,4 @@
+import type { HubClient } from '../../../../operator/client/hub-client';
 import { areas, type EntryType, floors } from '../../../../operator/sync/registry/entry-types';
 import { resolveName, resolveReferences } from '../../../../operator/sync/registry/locate-entry';
 import { anEntry, entriesNamed } from './entries';
@@ -47,6 +48,7 @@ describe('resolveReferences', () => {
   const lookup = {
     entries: async ({ type }: EntryType) => (type === 'floor' ? entries : entriesNamed({ a: 'A', b: 'B' })),
     resources: ({ type }: EntryType) => (type === 'floor' ? [attic] : []),
+    client: {} as HubClient,
   };
   const resolve = (spec: Record<string, unknown>) =>
     resolveReferences(areas, anEntry('HubArea', 'room', { spec }), lookup);

@@ -9,6 +9,7 @@ import {
 } from '../../../../operator/sync/registry/entry-types';
 import { desiredEntry, entryDiff, entrySpecOf } from '../../../../operator/sync/registry/desired';
 import { helper } from '../../../../operator/kinds';
+import { persons } from '../../../../operator/sync/registry/persons';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import fc from '../../../fast-check';
 import { resource } from '../../resource';
@@ -44,6 +45,16 @@ const records: readonly (readonly [EntryType, fc.Arbitrary<RegistryRecord>])[] =
       radius: fc.integer({ min: 1, max: 1000 }),
       passive: fc.boolean(),
       icon: text,
+    }),
+  ],
+  [
+    persons,
+    fc.record({
+      name: fc.string(),
+      person_id: fc.constant('anna'),
+      user_id: fc.option(fc.constantFrom('u1', 'u2')),
+      device_trackers: fc.subarray(['device_tracker.a', 'device_tracker.b']),
+      picture: text,
     }),
   ],
 ];
@@ -128,10 +139,11 @@ describe('the spec of an entry of a registry', () => {
           const spec = entrySpecOf(entryType, entry, (type, id) => `The ${type} ${id}`);
           const idsOf = (value: unknown) =>
             [value].flat().map((name) => String(name).replace(/^The \w+ /, ''));
-          const { floorName, labels: names } = spec;
+          const { floorName, labels: names, username } = spec;
           const references = {
             ...(floorName !== undefined && { floorName: idsOf(floorName)[0]! }),
             ...(names !== undefined && { labels: idsOf(names) }),
+            ...(username !== undefined && { username: idsOf(username)[0]! }),
           };
           const described = resource('a', { hubRef: { name: 'villa' }, ...spec }) as EntryResource;
           expect(entryDiff(entryType, entry, desiredEntry(entryType, described, references))).toEqual([]);

@@ -30,6 +30,10 @@ let accept: (fields: RegistryFields) => RegistryFields;
 let hubState: { state: string; recovery_mode: boolean };
 /** Zones of the configuration file. */
 let yamlZones: readonly YamlZone[];
+/** Ids of users by their login names. */
+let users: Record<string, string>;
+/** Persons of the configuration file. */
+let yamlPersons: readonly object[];
 /** By `<kind> <id>`; absent: one with the id of the entry. */
 let entities: Record<string, { entity_id: string; disabled_by?: string } | undefined>;
 /** Ids of other entities. */
@@ -81,6 +85,8 @@ beforeEach(() => {
   accept = (fields) => fields;
   hubState = { state: 'RUNNING', recovery_mode: false };
   yamlZones = [];
+  users = { anna: 'u1' };
+  yamlPersons = [];
   entities = {};
   entityIds = new Set();
   states = {};
@@ -92,7 +98,8 @@ beforeEach(() => {
   client = {
     components: { isLoaded: async (component: string) => !notLoaded.has(component) },
     connection: {
-      command: async (type: string) => (type === 'search/related' ? related : hubState),
+      command: async (type: string) =>
+        type === 'search/related' ? related : type === 'person/list' ? { config: yamlPersons } : hubState,
     },
     rest: {
       redact: (text: string) => text,
@@ -105,9 +112,12 @@ beforeEach(() => {
     },
     entityRegistry: {
       onChange: () => undefined,
+      onAppearance: () => undefined,
+      withoutEntry: async (ids: string[]) => ids.filter((id) => !entityIds.has(id)),
       find: async (kind: string, id: string) => entities[`${kind} ${id}`] ?? { entity_id: `${kind}.${id}` },
       get: async (entityId: string) => (entityIds.has(entityId) ? { entity_id: entityId } : undefined),
     },
+    users: { onChange: () => undefined, find: async (name: string) => users[name] },
     registries: Object.fromEntries(registryTypes.map((type) => [type, registry(type)])),
   } as unknown as HubClient;
   given = services({
@@ -277,6 +287,134 @@ describe('RegistrySync', () => {
     expect(await reconcile('attic')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
     expect(writes).toHaveLength(4);
     expect(drifts).toEqual([...Array<string>(3).fill('HubFloor corrected'), 'HubFloor reported']);
+  });
+
+  describe('of a person', () => {
+    const person = (name: string, spec: Record<string, unknown>) => anEntry('HubPerson', name, { spec });
+    const edit = (name: string, fields: Record<string, unknown>) => {
+      const index = resources.findIndex(({ metadata }) => metadata.name === name);
+      resources[index] = { ...resources[index]!, spec: person(name, fields).spec };
+    };
+    const phone = 'device_tracker.phone';
+    const inHub = (id: string, fields: object = {}) =>
+      entries.person.set(id, { name: 'Anna', id, person_id: id, device_trackers: [], ...fields });
+
+    test('each command has all four fields', async () => {
+      resources = [person('anna', { name: 'Änna', id: 'mother', username: 'anna', deviceTrackers: [phone] })];
+      entityIds.add(phone);
+      expect(await settle('anna')).toMatchObject({ type: 'Ready', reason: 'PersonRegistered' });
+      const others = '"user_id":"u1","device_trackers":["device_tracker.phone"],"picture":null';
+      expect(writes).toEqual([
+        `create person mother {${others},"name":"mother"}`,
+        `update person mother {${others},"name":"Änna"}`,
+      ]);
+      expect(status('anna')).toMatchObject({ id: 'mother', entityId: 'person.mother', userId: 'u1' });
+    });
+
+    test('what the spec does not set is sent as it is, and what the hub stores besides is not', async () => {
+      inHub('anna', { user_id: 'u2', device_trackers: [phone], picture: '/a.png', other: 1 });
+      resources = [person('anna', { name: 'Anna B.', username: null })];
+      await settle('anna');
+      expect(writes).toEqual([
+        'update person anna {"user_id":"u2","device_trackers":["device_tracker.phone"],"picture":"/a.png","name":"Anna B."}',
+      ]);
+    });
+
+    test('a person without a user gets one of null with the first write, and an equal one is not written', async () => {
+      inHub('anna');
+      resources = [person('anna', { name: 'Anna', username: '', deviceTrackers: [] })];
+      expect(await settle('anna')).toMatchObject({ type: 'Ready' });
+      expect(writes).toEqual([]);
+      edit('anna', { name: 'Anna B.', username: '' });
+      await settle('anna');
+      expect(writes).toEqual([
+        'update person anna {"user_id":null,"device_trackers":[],"picture":null,"name":"Anna B."}',
+      ]);
+    });
+
+    test('an unknown user is waited for, and nothing is written', async () => {
+      resources = [person('bob', { username: 'bob', name: 'Bob' })];
+      expect(await reconcile('bob')).toMatchObject({ unreported: true });
+      await clock.advance(2_000);
+      const message = 'Waiting for the user “bob” in username: the hub has none of this name.';
+      expect(await reconcile('bob')).toMatchObject({ reason: 'UserNotFound', after: 30_000, message });
+      expect(writes).toEqual([]);
+    });
+
+    test('the id comes before the user, the user before the name, and none is taken twice', async () => {
+      inHub('a', { user_id: 'u1' });
+      inHub('b', { name: 'Bea' });
+      inHub('c', { name: 'Cleo' });
+      resources = [
+        person('b', { name: 'Bea', username: 'anna' }),
+        person('x', { name: 'Cleo', username: 'anna' }),
+        person('y', { name: 'Cleo' }),
+      ];
+      const ids: unknown[] = [];
+      for (const name of ['b', 'x', 'y']) {
+        await reconcile(name);
+        ids.push(status(name)['id']);
+      }
+      expect(ids).toEqual(['b', 'a', 'c']);
+      resources.push(person('z', { name: 'Bea', username: 'anna' }));
+      await reconcile('z');
+      expect(status('z')).toMatchObject({ pendingName: 'z' });
+    });
+
+    test.each([
+      ['id', { id: 'x', name: 'Anna' }],
+      ['name', { name: 'MO M' }],
+      ['user', { name: 'Anna', username: 'anna' }],
+    ])('one of the YAML with the %s is waited for', async (_, spec) => {
+      yamlPersons = [{ id: 'x', name: 'Mom', user_id: 'u1' }];
+      resources = [person('anna', spec)];
+      expect(await reconcile('anna')).toMatchObject({ type: 'Waiting', reason: 'NameConflict' });
+      yamlPersons = [{ id: 'other', name: 'Other', user_id: null }];
+      expect(await settle('anna')).toMatchObject({ type: 'Ready' });
+    });
+
+    describe('with a tracker whose entity was removed', () => {
+      beforeEach(async () => {
+        entityIds.add(phone);
+        resources = [person('anna', { name: 'Anna', deviceTrackers: [phone] })];
+        await settle('anna');
+        entityIds.delete(phone);
+        states[phone] = null;
+        inHub('anna', { user_id: null, picture: null });
+        writes = [];
+        await clock.advance(2_000);
+      });
+
+      test('it is named and not put back, also by another correction', async () => {
+        const message = expect.stringContaining(`There is no entity ${phone} yet`);
+        expect(await reconcile('anna')).toMatchObject({ type: 'Ready', message });
+        inHub('anna', { name: 'Other', user_id: null, picture: null });
+        expect(await reconcile('anna')).toMatchObject({ type: 'Ready', message });
+        expect(writes).toEqual([
+          'update person anna {"user_id":null,"device_trackers":[],"picture":null,"name":"Anna"}',
+        ]);
+      });
+
+      test.each([
+        ['entry', () => void entityIds.add(phone)],
+        ['state', () => void delete states[phone]],
+      ])('it is put back once it has an %s', async (_, appear) => {
+        await reconcile('anna');
+        appear();
+        expect(await reconcile('anna')).toMatchObject({
+          type: 'Ready',
+          message: 'The hub has it as person anna.',
+        });
+        expect(writes).toHaveLength(1);
+        expect(drifts).toEqual(['HubPerson corrected']);
+      });
+
+      test('a new spec sends it again', async () => {
+        edit('anna', { name: 'Anna', deviceTrackers: [phone, 'device_tracker.watch'] });
+        await settle('anna');
+        expect(writes).toEqual([expect.stringContaining('["device_tracker.phone","device_tracker.watch"]')]);
+      });
+    });
   });
 
   describe('of a helper', () => {

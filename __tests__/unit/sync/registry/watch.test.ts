@@ -2,6 +2,7 @@ import type { RegistryRecord } from '../../../../operator/client/connection/api-
 import type { ConfigRegistryType } from '../../../../operator/client/connection/registry-types';
 import { HubFailed, HubTooLarge } from '../../../../operator/client/connection/errors';
 import { areas, floors, labels } from '../../../../operator/sync/registry/entry-types';
+import { persons } from '../../../../operator/sync/registry/persons';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import {
   RegistryWatch,
@@ -18,9 +19,11 @@ let reads: number;
 let failure: Error | undefined;
 let entries: Map<string, RegistryRecord>;
 let reconciled: string[];
-let resources: Record<ConfigRegistryType | 'counter', Omit<WatchedEntry, 'requeue'>[]>;
-const changed = {} as Record<ConfigRegistryType | 'counter', () => void>;
+let resources: Record<ConfigRegistryType | 'counter' | 'person', Omit<WatchedEntry, 'requeue'>[]>;
+const changed = {} as Record<ConfigRegistryType | 'counter' | 'person', () => void>;
 let changedEntity: (kind: string, id: string) => void;
+let appeared: (entityId: string) => void;
+let changedUsers: () => void;
 /** The components that the hub has set up. */
 let components: Set<string>;
 
@@ -39,9 +42,10 @@ beforeEach(() => {
     label: [],
     area: [watched('r'), watched('w', false)],
     counter: [watched('a'), watched('w', false), watched('z')],
+    person: [],
   };
   components = new Set(['counter']);
-  const registry = (type: ConfigRegistryType | 'counter') => ({
+  const registry = (type: ConfigRegistryType | 'counter' | 'person') => ({
     onChange: (listener: () => void) => (changed[type] = listener),
     entries: async () => {
       reads += 1;
@@ -49,18 +53,25 @@ beforeEach(() => {
       return entries;
     },
   });
-  const all = (['floor', 'label', 'area', 'counter'] as const).map((type) => [type, registry(type)]);
+  const all = (['floor', 'label', 'area', 'counter', 'person'] as const).map((type) => [
+    type,
+    registry(type),
+  ]);
   const client = {
     registries: Object.fromEntries(all),
     components: { isLoaded: async (component: string) => components.has(component) },
-    entityRegistry: { onChange: (listener: typeof changedEntity) => (changedEntity = listener) },
+    entityRegistry: {
+      onChange: (listener: typeof changedEntity) => (changedEntity = listener),
+      onAppearance: (listener: typeof appeared) => (appeared = listener),
+    },
+    users: { onChange: (listener: () => void) => (changedUsers = listener) },
   };
   const counters = helperTypes.find(({ type }) => type === 'counter')!;
   watch = new RegistryWatch({
     client: client as unknown as RegistryWatchOptions['client'],
     clock,
     log,
-    entryTypes: [floors, labels, areas, counters],
+    entryTypes: [floors, labels, areas, counters, persons],
     resources: (type) =>
       resources[type as keyof typeof resources].map((each) => ({
         ...each,
@@ -101,6 +112,24 @@ describe('RegistryWatch', () => {
     await clock.advance(300);
     expect(reads).toBe(0);
     expect(reconciled).toEqual(['counter a change', 'counter w change', 'counter z change']);
+  });
+
+  test('an entity that the hub gets requeues the resources that name it and miss it', () => {
+    resources.person = [
+      { ...watched('a'), missing: ['device_tracker.x'] },
+      { ...watched('b'), missing: ['device_tracker.y'] },
+      watched('c'),
+    ];
+    appeared('device_tracker.x');
+    expect(reconciled).toEqual(['person a change']);
+  });
+
+  test('a change of users requeues the persons that wait, once, after the user has got a login', async () => {
+    resources.person = [watched('a'), watched('w', false)];
+    for (let change = 0; change < 3; change++) changedUsers();
+    expect(reconciled).toEqual([]);
+    await clock.advance(1_000);
+    expect(reconciled).toEqual(['person w change']);
   });
 
   test('a resource whose entry was removed, and one that is not Ready, are reconciled', async () => {

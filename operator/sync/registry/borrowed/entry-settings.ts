@@ -144,6 +144,7 @@ export class EntrySettings<R extends Configurable> {
     const { namespace } = resource.metadata;
     if (context.forced) hub.refresh();
     const references = await resolveReferences(type, resource, {
+      client,
       entries: ({ type: registry }) => client.registries[registry].entries(),
       resources: ({ definition }) => [
         ...services.cache.ofHub<EntryResource>(definition.kind, namespace, resource.spec.hubRef.name),
