@@ -186,10 +186,19 @@ async function makeHelpers(client: HubClient): Promise<void> {
 }
 
 async function makePersons(client: HubClient): Promise<void> {
+  const others = { user_id: null, picture: null };
   await send(client, 'person/create', {
     name: 'Björn',
     device_trackers: ['device_tracker.demo_paulus'],
-    user_id: null,
+    ...others,
+  });
+  for (const name of ['Björn', 'Anna-Lena', '光'])
+    await send(client, 'person/create', { name, device_trackers: [], ...others });
+  await send(client, 'person/update', {
+    person_id: 'anna_lena',
+    name: 'Anna',
+    device_trackers: [],
+    ...others,
   });
 }
 

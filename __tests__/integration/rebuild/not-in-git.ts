@@ -21,11 +21,6 @@ const NOT_IN_GIT: readonly Exception[] = [
     instead: 'A category is made when something needs it. Give it its icon in the hub.',
   },
   {
-    path: /^(entity\/)?person[/.]/,
-    part: 'Persons, and the trackers of their devices',
-    instead: 'Add them in the hub, or restore a backup.',
-  },
-  {
     path: /^(entity\/)?tag[/.]/,
     part: 'Tags',
     instead: 'A scan of the tag adds it again. Give it its name in the hub.',
