@@ -3,7 +3,7 @@ import { DEPENDENCY_REQUEUE } from '../../base/limits';
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { HubBlueprint } from '../../kinds';
-import { isReady } from '../../runtime/conditions';
+import { conditionOf } from '../../runtime/conditions';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import type { Services } from '../services';
 import type { EntityWork } from './entity-type';
@@ -65,7 +65,7 @@ export function untilBlueprintReady(
   );
   const [awaited] = ofPath;
   // A second resource of the path is never Ready.
-  if (!awaited || ofPath.some((each) => isReady(each))) return undefined;
+  if (!awaited || ofPath.some(isUsable)) return undefined;
   const message = `Waiting for the HubBlueprint ${awaited.metadata.name}, which has the blueprint ${path}.`;
   return waiting('BlueprintNotReady', message, DEPENDENCY_REQUEUE);
 }
@@ -122,4 +122,14 @@ export async function blueprintAppeared(
 /** The delay until the next check for a missing blueprint, as part of an outcome. */
 export function blueprintRecheck({ cached }: Pick<EntityWork, 'cached'>): { readonly after?: number } {
   return cached.blueprintMissing ? { after: MISSING_BLUEPRINT_INTERVAL } : {};
+}
+
+/**
+ * Reports whether the hub has the blueprint of the present spec. A suspended resource stands for the blueprint that the
+ * hub has.
+ */
+function isUsable(blueprint: HubBlueprint): boolean {
+  const { metadata, spec } = blueprint;
+  const { status, observedGeneration } = conditionOf(blueprint, 'Ready') ?? {};
+  return status === 'True' && (spec.suspend === true || observedGeneration === metadata.generation);
 }

@@ -5,11 +5,11 @@ import { services } from '../fixtures';
 const PATH = 'tests/lamp.yaml';
 
 /** A HubBlueprint whose condition Ready has this status. */
-const blueprint = (name: string, status: 'True' | 'False', fields: object = {}) => ({
+const blueprint = (name: string, status: 'True' | 'False', fields: object = {}, spec: object = {}) => ({
   kind: 'HubBlueprint',
-  metadata: { name, namespace: 'home', ...fields },
-  spec: { hubRef: { name: 'villa' }, domain: 'automation', path: PATH },
-  status: { conditions: [{ type: 'Ready', status }] },
+  metadata: { name, namespace: 'home', generation: 2, ...fields },
+  spec: { hubRef: { name: 'villa' }, domain: 'automation', path: PATH, ...spec },
+  status: { conditions: [{ type: 'Ready', status, observedGeneration: 2 }] },
 });
 
 const until = (...blueprints: object[]) =>
@@ -23,6 +23,16 @@ describe('untilBlueprintReady', () => {
     expect(until(blueprint('lamp', 'False'))).toMatchObject({ reason: 'BlueprintNotReady' });
     expect(until(blueprint('lamp', 'True'))).toBeUndefined();
     expect(until(blueprint('lamp', 'False', { deletionTimestamp: 'now' }))).toBeUndefined();
+  });
+
+  test('waits for the outcome of a changed spec, unless it is suspended', () => {
+    const changed = { generation: 3 };
+    expect(until(blueprint('lamp', 'True', changed))).toMatchObject({ reason: 'BlueprintNotReady' });
+    expect(until(blueprint('lamp', 'True', changed, { suspend: false }))).toMatchObject({
+      reason: 'BlueprintNotReady',
+    });
+    expect(until(blueprint('lamp', 'True', changed, { suspend: true }))).toBeUndefined();
+    expect(until(blueprint('lamp', 'False', changed, { suspend: true }))).toBeDefined();
   });
 
   test('does not wait for a second resource of the path, which never becomes Ready', () => {
