@@ -44,6 +44,8 @@ export interface CachedBlueprint extends Corrected, Paced {
   reload?: Operation<ReloadResult | undefined> | undefined;
   /** The failure of the last reload. `at`: its monotonic time. */
   failed?: { readonly message: string; readonly at: number } | undefined;
+  /** Monotonic time since which a removal waits for the hub's list of blueprints. */
+  unlistedSince?: number | undefined;
 }
 
 /** In-memory state of one hub. */

@@ -29,6 +29,8 @@ import { beginWork, type Work } from './begin';
  */
 const USERS_GRACE = 60_000;
 const USERS_POLL = 1_000;
+/** Milliseconds for which a removal asks a hub that answers other requests for its list of blueprints. */
+const LIST_GRACE = 60_000;
 
 /** Status fields about a blueprint, besides its path. */
 const OF_OBJECT = ['bodyHash', 'appliedFields', 'users', 'brokenUsers'];
@@ -226,9 +228,16 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     if (object === undefined) return [];
     const { domain, path } = resource.spec;
     const { blueprints } = client;
-    const { checks } = this.contexts.of(client, resource);
+    const { cached: all, checks } = this.contexts.of(client, resource);
+    const cached = all.get(resource.metadata.uid);
+    const now = this.services.clock.monotonic();
+    cached.unlistedSince ??= now;
+    // The hub answers other requests, but its list may be larger than a message may be, for as long as a file of a person is.
+    if (now - cached.unlistedSince >= LIST_GRACE)
+      return [cleanupSkipped(object, 'the hub does not list its blueprints')];
     blueprints.invalidate(domain);
     const list = await blueprints.list(domain);
+    cached.unlistedSince = undefined;
     await checks.clean(domain, list.keys());
     if (!list.has(path)) return [];
     const users = (await blueprints.usersOf(domain, path)) ?? [];

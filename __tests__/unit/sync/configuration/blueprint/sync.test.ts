@@ -500,6 +500,31 @@ describe('BlueprintSync', () => {
       expect(files.size).toBe(1);
     });
 
+    test('ends after a minute without the list of a hub that answers other requests', async () => {
+      await settle();
+      const failing = () => Promise.reject(new HubUnreachable('the answer is too large'));
+      blueprints.list = failing;
+      await expect(remove()).rejects.toThrow('too large');
+      await clock.advance(59_000);
+      blueprints.list = list;
+      others = [automationWith({}, { deletionTimestamp: '2026-11-28T00:00:00Z' })];
+      users = ['automation.hall'];
+      expect(await remove()).toMatchObject({ type: 'Waiting' });
+      blueprints.list = failing;
+      await expect(remove()).rejects.toThrow('too large');
+      await clock.advance(59_000);
+      await expect(remove()).rejects.toThrow('too large');
+      await clock.advance(1_000);
+      expect(await remove()).toMatchObject([
+        {
+          reason: 'CleanupSkipped',
+          message:
+            'The blueprint automation/tests/lamp.yaml stays in the hub: the hub does not list its blueprints.',
+        },
+      ]);
+      expect(files.size).toBe(1);
+    });
+
     test('reports the hub’s error', async () => {
       await settle();
       fault = () => new HubRejected('home_assistant_error', 'Blueprint in use');
