@@ -43,6 +43,8 @@ export class KnownNames {
   /** By `state light.sofa`, `entry light.sofa` and `action light.turn_on`. */
   private readonly names: FollowedCollection<true>;
   private readonly listeners = new Set<AppearanceListener>();
+  /** Changes with each name that the hub gets, and with each reading of the whole lists. */
+  private version = 0;
 
   constructor(
     private readonly rest: RestClient,
@@ -60,7 +62,8 @@ export class KnownNames {
 
   /** The names with all changes that the hub has reported so far. @throws HubError */
   async read(): Promise<HubNames> {
-    return new HubNames(await this.names.get());
+    const names = await this.names.get();
+    return new HubNames(names, this.version);
   }
 
   /** Calls `listener` when the hub gets something, once {@link read} has resolved. */
@@ -70,6 +73,7 @@ export class KnownNames {
 
   private async list(): Promise<Map<string, true>> {
     const names = new Map<string, true>();
+    this.version += 1;
     for (const id of await this.registered()) names.set(`entry ${id}`, true);
     for (const id of await this.withState()) names.set(`state ${id}`, true);
     for (const [domain, actions] of await listServices(this.connection))
@@ -125,6 +129,7 @@ export class KnownNames {
   }
 
   private add(prefix: 'state' | 'entry' | 'action', type: ReferenceType, id: string): void {
+    this.version += 1;
     this.names.change(`${prefix} ${id}`, true);
     this.announce(type, id);
   }
@@ -136,7 +141,11 @@ export class KnownNames {
 
 /** The names of one time. */
 class HubNames {
-  constructor(private readonly names: ReadonlyMap<string, true>) {}
+  /** @param version equal as long as the hub gets no further name */
+  constructor(
+    private readonly names: ReadonlyMap<string, true>,
+    readonly version: number,
+  ) {}
 
   hasEntity(id: string): boolean {
     return this.names.has(`state ${id}`) || this.names.has(`entry ${id}`);

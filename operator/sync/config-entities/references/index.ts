@@ -14,6 +14,7 @@ import { Creators } from './creators';
 import { referencesOf } from './extract';
 import { confirmed, notSetUp, readIds } from './missing';
 import { Settling } from './settling';
+import { Suggestions } from './suggestion';
 import { judged, referenceText, type Remembered, unsettled, type Verdict } from './verdict';
 
 /** In-memory state of one resource. */
@@ -29,6 +30,7 @@ interface Memory extends Remembered {
 /** The data of one hub. */
 interface HubState {
   readonly settling: Settling;
+  readonly suggestions: Suggestions;
   readonly memory: PerResource<Memory>;
   /** Requeues the resources that wait until the hub has set up its integrations. */
   readonly timer: Timer;
@@ -56,7 +58,13 @@ export class ReferenceCheck extends PerClient<HubState> {
       for (const { missing, requeue } of memory.values()) if (missing?.has(appeared)) requeue?.();
     });
     const settling = new Settling(client, clock, settings.hubSettleTime);
-    return { settling, memory, timer: new Timer(clock), pausedUntil: -Infinity };
+    return {
+      settling,
+      suggestions: new Suggestions(),
+      memory,
+      timer: new Timer(clock),
+      pausedUntil: -Infinity,
+    };
   }
 
   forget({ metadata }: Child, client: HubClient): void {
@@ -113,7 +121,7 @@ export class ReferenceCheck extends PerClient<HubState> {
     const references = referencesOf(running ?? payload);
     this.creators.record(resource, references);
     const others = references.all.filter(({ type, id }) => type !== 'entity' || id !== entity.entity_id);
-    const ids = await readIds(client, others, entity.entity_id);
+    const ids = await readIds(client, others, entity.entity_id, state.suggestions);
     const absent = others.filter(
       ({ type, id }) =>
         !ids.get(type)!.has(id) && !(type === 'entity' && this.creators.isCreated(id, resource)),

@@ -6,7 +6,7 @@ import { isUnknownCommand } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import type { ReferenceType } from '../../../client/registries/known-names';
 import type { Reference } from './extract';
-import { suggestionFor } from './suggestion';
+import type { Suggestions } from './suggestion';
 
 /** The ids of one type that the hub has. */
 export interface HubIds {
@@ -19,27 +19,39 @@ export interface HubIds {
  * Reads the ids of the hub that these references need, by type.
  *
  * @param own entity of the definition itself, which is never suggested
+ * @param suggestions those of the hub
  * @throws HubError
  */
 export async function readIds(
   client: HubClient,
   references: readonly Reference[],
   own: string,
+  suggestions: Suggestions,
 ): Promise<ReadonlyMap<ReferenceType, HubIds>> {
   const ids = new Map<ReferenceType, HubIds>();
-  for (const { type } of references) if (!ids.has(type)) ids.set(type, await idsOf(client, type, own));
+  for (const { type } of references)
+    if (!ids.has(type)) ids.set(type, await idsOf(client, type, own, suggestions));
   return ids;
 }
 
-async function idsOf(client: HubClient, type: ReferenceType, own: string): Promise<HubIds> {
+async function idsOf(
+  client: HubClient,
+  type: ReferenceType,
+  own: string,
+  suggestions: Suggestions,
+): Promise<HubIds> {
   switch (type) {
     case 'entity': {
       const names = await client.names.read();
-      return { has: (id) => names.hasEntity(id), suggest: (id) => suggestionFor(id, names.entitiesBut(own)) };
+      const has = (id: string) => names.hasEntity(id);
+      const all = () => names.entitiesBut(own);
+      return { has, suggest: (id) => suggestions.suggest(id, own, names.version, { has, all }) };
     }
     case 'action': {
       const names = await client.names.read();
-      return { has: (id) => names.hasAction(id), suggest: (id) => suggestionFor(id, names.actions()) };
+      const has = (id: string) => names.hasAction(id);
+      const all = () => names.actions();
+      return { has, suggest: (id) => suggestions.suggest(id, '', names.version, { has, all }) };
     }
     case 'device': {
       const devices = await client.settings.device.entries();

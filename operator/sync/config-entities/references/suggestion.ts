@@ -21,3 +21,37 @@ export function suggestionFor(id: string, all: Iterable<string>): string | undef
   const other = nearestName(domain, others) ?? (more.length === 0 ? only : undefined);
   return other && `${other}${name}`;
 }
+
+/** Maximum number of ids that are remembered for one hub. */
+const MOST_REMEMBERED = 2_000;
+
+/**
+ * The results of {@link suggestionFor} for the names that a hub has at present. A search through all names takes
+ * milliseconds, and a resource with a missing reference is reconciled again and again.
+ */
+export class Suggestions {
+  private version = -1;
+  private readonly remembered = new Map<string, string | undefined>();
+
+  /**
+   * @param own entity that is never suggested
+   * @param version of the names. A name that the hub no longer has does not change it.
+   * @param names.all the names but `own`
+   */
+  suggest(
+    id: string,
+    own: string,
+    version: number,
+    names: { readonly has: (name: string) => boolean; readonly all: () => Iterable<string> },
+  ): string | undefined {
+    if (this.version !== version) this.remembered.clear();
+    this.version = version;
+    const key = `${own} ${id}`;
+    const known = this.remembered.get(key);
+    if (this.remembered.has(key) && (known === undefined || names.has(known))) return known;
+    const found = suggestionFor(id, names.all());
+    if (this.remembered.size >= MOST_REMEMBERED) this.remembered.clear();
+    this.remembered.set(key, found);
+    return found;
+  }
+}

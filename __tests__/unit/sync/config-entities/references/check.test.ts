@@ -373,6 +373,25 @@ test.each([
   expect(bench.requeued).toEqual(['waits']);
 });
 
+test('a missing name without a near one is searched again when the hub gets a name', async () => {
+  const names = await bench.client.names.read();
+  const searched = jest.spyOn(Object.getPrototypeOf(names) as typeof names, 'entitiesBut');
+  const resource = bench.resource();
+  const looked = async () => {
+    searched.mockClear();
+    const { missing } = await bench.look(resource, nowhere);
+    return { missing, searches: searched.mock.calls.length };
+  };
+  const none = [{ type: 'entity', id: 'light.nowhere' }];
+  expect(await looked()).toEqual({ missing: none, searches: 1 });
+  expect(await looked()).toEqual({ missing: none, searches: 0 });
+  await bench.tell('state-removed', { entity_id: 'sensor.heat' });
+  expect(await looked()).toEqual({ missing: none, searches: 0 });
+  await bench.tell('state-added', { entity_id: 'light.nowhre' });
+  expect(await looked()).toEqual({ missing: [{ ...none[0], suggestion: 'light.nowhre' }], searches: 1 });
+  searched.mockRestore();
+});
+
 test('an entity with a state and an entry of the registry is compared once with a name that is missing', async () => {
   bench.states = ['light.sofa', 'light.disabled', 'automation.dim'];
   const names = await bench.client.names.read();
