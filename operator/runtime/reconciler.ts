@@ -111,7 +111,8 @@ export class Reconciler<R extends CustomResource> {
   private readonly deferredSince = new Map<ObjectKey, number>();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
-    this.status = new StatusWriter(options.cluster, options.type, options.recordWrite, options.recordRead);
+    const { cluster, type, recordWrite, recordRead, clock } = options;
+    this.status = new StatusWriter(cluster, type, recordWrite, recordRead, clock);
   }
 
   /**

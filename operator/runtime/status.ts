@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../base/clock';
 import { isObject } from '../base/is-object';
 import { type ClusterObject, pathOf, type ResourceType } from './objects';
 import type { CustomResource, CommonStatus } from '../kinds/resource';
@@ -11,6 +12,9 @@ const FIELD_MANAGER = 'hub-operator-status';
 /** Number of attempts after conflicts. When all fail, the reconcile is retried. */
 const ATTEMPTS = 5;
 
+/** Milliseconds after which a field that the cluster did not know is sent again: its definition may have been updated. */
+const UNDECLARED_LASTS = 3_600_000;
+
 interface ManagedFields {
   readonly manager?: string;
   readonly fieldsV1?: {
@@ -20,6 +24,14 @@ interface ManagedFields {
 
 /** Writes the status of the resources of one kind. */
 export class StatusWriter<R extends CustomResource> {
+  /**
+   * Names of fields that the kind does not have in the cluster, whose definition is that of an older version. They are
+   * left out without a refused request for each write.
+   */
+  private readonly undeclared = new Set<string>();
+  /** Monotonic time at which the first of them was refused. */
+  private undeclaredSince = -Infinity;
+
   constructor(
     private readonly cluster: ApiClient,
     private readonly type: ResourceType,
@@ -27,6 +39,7 @@ export class StatusWriter<R extends CustomResource> {
     private readonly recordWrite: (resource: R) => R,
     /** Records the response to a read that was sent when the cache had `known`. @returns the newest state */
     private readonly recordRead: (resource: R, known: R) => R,
+    private readonly clock: Pick<Clock, 'monotonic'>,
   ) {}
 
   /**
@@ -44,7 +57,7 @@ export class StatusWriter<R extends CustomResource> {
     let present = resource;
     for (let attempt = 1; ; attempt++) {
       const before = withoutEmpty(present.status ?? {});
-      const status = withoutEmpty(desiredStatus(before));
+      const status = this.declared(withoutEmpty(desiredStatus(before)));
       if (isDeepStrictEqual(before, status)) return present;
       try {
         return this.recordWrite(await this.apply(present, status));
@@ -59,15 +72,25 @@ export class StatusWriter<R extends CustomResource> {
     }
   }
 
-  /** A field that the kind does not have in the cluster, whose definition is that of an older version, is left out. */
   private async apply(resource: R, status: CommonStatus): Promise<R> {
     try {
       return await this.send(resource, status);
     } catch (error) {
-      const declared = withoutUndeclared(status, error);
-      if (!declared) throw error;
-      return this.apply(resource, declared);
+      const names = undeclaredIn(status, error);
+      if (names.length === 0) throw error;
+      if (this.undeclared.size === 0) this.undeclaredSince = this.clock.monotonic();
+      for (const name of names) this.undeclared.add(name);
+      return this.apply(resource, this.declared(status));
     }
+  }
+
+  private declared(status: CommonStatus): CommonStatus {
+    if (this.undeclared.size === 0) return status;
+    if (this.clock.monotonic() - this.undeclaredSince >= UNDECLARED_LASTS) {
+      this.undeclared.clear();
+      return status;
+    }
+    return Object.fromEntries(Object.entries(status).filter(([name]) => !this.undeclared.has(name)));
   }
 
   private send({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
@@ -108,12 +131,12 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
-/** The status without the fields that the API server has just refused as unknown; undefined: it refused something else. */
-function withoutUndeclared(status: CommonStatus, error: unknown): CommonStatus | undefined {
-  if (!(error instanceof ApiError)) return undefined;
-  const names = undeclaredFields(error).map((path) => /^\.status\.(\w+)$/.exec(path)?.[1]);
-  const declared = Object.entries(status).filter(([name]) => !names.includes(name));
-  return declared.length < Object.keys(status).length ? Object.fromEntries(declared) : undefined;
+/** The fields of the status that the API server has just refused as unknown. Empty if it refused something else. */
+function undeclaredIn(status: CommonStatus, error: unknown): readonly string[] {
+  if (!(error instanceof ApiError)) return [];
+  return undeclaredFields(error)
+    .map((path) => /^\.status\.(\w+)$/.exec(path)?.[1])
+    .filter((name) => name !== undefined && name in status) as string[];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../operator/base/clock';
 import { pathOf } from '../../../operator/runtime/objects';
 import type { CustomResource, CommonStatus } from '../../../operator/kinds/resource';
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
@@ -13,7 +14,7 @@ let writer: StatusWriter<CustomResource>;
 beforeAll(async () => {
   namespace = await freshNamespace('status');
   cluster = adminCluster();
-  writer = new StatusWriter(cluster, floors, withoutForeignConditions, withoutForeignConditions);
+  writer = new StatusWriter(cluster, floors, withoutForeignConditions, withoutForeignConditions, systemClock);
 });
 
 const create = (name: string) => createFloor(cluster, namespace, name);

@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { ApiError } from '../../../operator/runtime/api-errors';
 import { Cache } from '../../../operator/runtime/cache';
 import { StatusWriter, withoutForeignConditions } from '../../../operator/runtime/status';
 import type { CommonStatus } from '../../../operator/kinds/resource';
@@ -27,8 +28,9 @@ function restorable(object: Widget) {
 const same = (resource: Widget) => resource;
 
 function setup(handler: Handler) {
-  const cluster = new FakeApiClient(new ManualClock(), handler);
-  return { cluster, writer: new StatusWriter<Widget>(cluster, widgets, same, same) };
+  const clock = new ManualClock();
+  const cluster = new FakeApiClient(clock, handler);
+  return { clock, cluster, writer: new StatusWriter<Widget>(cluster, widgets, same, same, clock) };
 }
 
 describe('StatusWriter', () => {
@@ -87,6 +89,7 @@ describe('StatusWriter', () => {
       widgets,
       (object) => cache.recordWrite(object),
       (object, known) => cache.recordRead(object, known),
+      new ManualClock(),
     );
     await writer.write(cache.get<Widget>('Widget', cached.metadata.namespace, 'a')!, add);
     expect(cluster.writes.map(({ body }) => (body as Widget).status)).toEqual([{ count: 2 }, { count: 6 }]);
@@ -117,6 +120,44 @@ describe('StatusWriter', () => {
     });
     await expect(writer.write(widget(), add)).rejects.toThrow('modified');
     expect(cluster.writes).toHaveLength(5);
+  });
+
+  test('fields that the cluster does not declare cost one refused request an hour', async () => {
+    let isOld = true;
+    const { clock, cluster, writer } = setup(({ body }) => {
+      const { status } = body as Widget;
+      const unknown = ['url', 'phase'].filter((name) => isOld && status?.[name] !== undefined);
+      if (unknown.length === 0) return body;
+      const errors = unknown.map((name) => `.status.${name}: field not declared in schema`).join(', ');
+      throw new ApiError(500, '', `failed to create typed patch object (a; Widget): errors: ${errors}`);
+    });
+    const full = (status: CommonStatus) => ({ ...status, url: 'a', phase: 'Running', count: 1 });
+    let present = await writer.write(widget(), full);
+    expect(present.status).toEqual({ observedGeneration: -1, count: 1 });
+    expect(cluster.writes).toHaveLength(2);
+    for (let round = 0; round < 3; round += 1) present = await writer.write(present, full);
+    expect(cluster.writes).toHaveLength(2);
+    await writer.write(widget(), full);
+    expect(cluster.writes).toHaveLength(3);
+    isOld = false;
+    await clock.advance(3_599_999);
+    await writer.write(present, full);
+    expect(cluster.writes).toHaveLength(3);
+    await clock.advance(1);
+    expect((await writer.write(present, full)).status).toMatchObject({ url: 'a', phase: 'Running' });
+    expect(cluster.writes).toHaveLength(4);
+  });
+
+  test('a refusal for another reason is an error', async () => {
+    const { cluster, writer } = setup(() => {
+      throw new ApiError(
+        500,
+        '',
+        'failed to create typed patch object: errors: .spec.x: field not declared in schema',
+      );
+    });
+    await expect(writer.write(widget(), add)).rejects.toThrow('.spec.x');
+    expect(cluster.writes).toHaveLength(1);
   });
 
   describe('withoutForeignConditions', () => {
