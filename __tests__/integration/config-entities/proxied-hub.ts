@@ -1,6 +1,6 @@
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { until } from '../../cluster';
-import { configuration, type Home, hub } from '../../cluster/home';
+import { configuration, DEFAULT_CONFIGURATION, type Home, hub } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { HubProxy } from '../../cluster/hub-proxy';
 
@@ -12,14 +12,16 @@ export const throughProxies = { HUB_URL_ANNOTATION: PROXIED };
 /**
  * Starts an onboarded hub, and the proxy through which the operator connects to it.
  * @param prepare called with the directory of the volume before the hub starts
+ * @param text the configuration of the hub
  */
 export async function proxiedHub(
   home: Home,
   name: string,
   prepare: (volume: string) => Promise<void> = () => Promise.resolve(),
+  text = DEFAULT_CONFIGURATION,
 ): Promise<HubProxy> {
   await prepare(await restoreOnboarded(home, name));
-  await home.apply(hub(name), configuration(name));
+  await home.apply(hub(name), configuration(name, text));
   const proxy = await proxyOf(home, name);
   await home.ready('hub', name);
   return proxy;

@@ -5,7 +5,9 @@ import {
   area,
   automation,
   blueprint,
+  DEFAULT_CONFIGURATION,
   floor,
+  helper,
   Home,
   integration,
   label,
@@ -30,7 +32,7 @@ let proxy: HubProxy;
 beforeAll(async () => {
   home = new Home(await freshNamespace('renamed'));
   operator = await startTestOperator(home.namespace, { settings: throughProxies });
-  proxy = await proxiedHub(home, 'villa');
+  proxy = await proxiedHub(home, 'villa', undefined, `${DEFAULT_CONFIGURATION}input_boolean:\n`);
   client = await home.client('villa');
 });
 
@@ -58,6 +60,7 @@ const REGISTRY = [
   (name: string) => area('villa', `area-${name}`, { name: 'Loft', floorName: 'Attic', labels: ['Quiet'] }),
   (name: string) => person('villa', `person-${name}`, { id: 'grandma', name: 'Grandma' }),
   (name: string) => zone('villa', `zone-${name}`, { name: 'School', latitude: '52.5', longitude: '13.4' }),
+  (name: string) => helper('villa', `helper-${name}`, { type: 'boolean', id: 'guests', name: 'Guests' }),
 ];
 const INTEGRATIONS = [
   (name: string) => titled(`titled-${name}`),
@@ -94,6 +97,7 @@ const recordOf = async (resource: Manifest) => {
   return record;
 };
 const ENTITY_IDS = [
+  'input_boolean.guests',
   'sensor.dice',
   'binary_sensor.evening',
   'automation.porch',
