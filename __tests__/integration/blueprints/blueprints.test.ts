@@ -142,8 +142,8 @@ describe('BlueprintSync', () => {
     });
   });
 
-  test('20 blueprints with the syntax of 2023 and three reloads are not saved again; a user’s change is reverted', async () => {
-    const names = numbers(20).map((n) => `old-${n}`);
+  test('100 blueprints with the syntax of 2023 and three reloads are not saved again; a user’s change is reverted', async () => {
+    const names = numbers(100).map((n) => `old-${n}`);
     await home.apply(...names.map((name) => blueprint(HUB, name, { content: oldText(name) })));
     for (const name of names) await home.ready('hubblueprint', name);
     const changes = recorder.changes().length;
