@@ -114,7 +114,7 @@ export const blueprint = defineChild({
   ],
   identity: ({ spec: { domain, path } }) => blueprintIdentity(domain, path),
   identityField: 'spec.path',
-  // Its users wait for the outcome of the present spec, which may be Ready as that of the former one.
+  // Users of a blueprint wait for the outcome of the present spec, which may be Ready as that of the former one.
   dependentStatus: ({ status }) => {
     const ready = status?.conditions?.find(({ type }) => type === 'Ready');
     return { ready: ready?.status, generation: ready?.observedGeneration };

@@ -1,3 +1,4 @@
+import { blueprint as definition, type HubBlueprint } from '../../../../operator/kinds';
 import { untilBlueprintReady } from '../../../../operator/sync/config-entities/blueprint';
 import type { Child } from '../../../../operator/sync/objects/child';
 import { services } from '../fixtures';
@@ -38,5 +39,14 @@ describe('untilBlueprintReady', () => {
   test('does not wait for a second resource of the path, which never becomes Ready', () => {
     expect(until(blueprint('lamp', 'True'), blueprint('twin', 'False'))).toBeUndefined();
     expect(until(blueprint('another', 'False'), blueprint('lamp', 'True'))).toBeUndefined();
+  });
+
+  test('a HubBlueprint wakes its users when its present spec is Ready, as the former one was', () => {
+    const ofGeneration = (observedGeneration: number) =>
+      definition.dependentStatus!({
+        status: { conditions: [{ type: 'Ready', status: 'True', observedGeneration }] },
+      } as HubBlueprint);
+    expect(ofGeneration(2)).toEqual(ofGeneration(2));
+    expect(ofGeneration(2)).not.toEqual(ofGeneration(3));
   });
 });
