@@ -45,7 +45,7 @@ describe('untilBlueprintReady', () => {
     const ofGeneration = (observedGeneration: number) =>
       definition.dependentStatus!({
         status: { conditions: [{ type: 'Ready', status: 'True', observedGeneration }] },
-      } as HubBlueprint);
+      } as unknown as HubBlueprint);
     expect(ofGeneration(2)).toEqual(ofGeneration(2));
     expect(ofGeneration(2)).not.toEqual(ofGeneration(3));
   });
