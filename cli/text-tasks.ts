@@ -1,5 +1,7 @@
+import { cutHelpersTask } from './convert/cut-helpers';
 import { definitionsTask, pastedKindTask } from './convert/definitions';
 import { inventoryTask } from './convert/inventory';
+import { yamlHelpersTask } from './convert/yaml-helpers';
 import { serveTasks } from '../operator/process/texts/serve';
 import { manifestsTask } from '../operator/offline/manifests';
 import { blueprintTask } from '../operator/sync/configuration/blueprint/read-blueprint';
@@ -22,6 +24,8 @@ serveTasks(
     blueprintTask,
     inventoryTask,
     definitionsTask,
+    yamlHelpersTask,
+    cutHelpersTask,
     pastedKindTask,
     manifestsTask,
     withFieldsTask,

@@ -52,6 +52,66 @@ export const SMALL_HOME: Files = {
   'scenes.yaml': lines("- id: '1'", '  name: Film', '  entities: {input_boolean.guests: on}'),
 };
 
+/** A home with helpers of each sort in its YAML: in the file itself, in an included file and in a package. */
+export const HOME_OF_HELPERS: Files = {
+  'configuration.yaml': lines(
+    '# Loads default set of integrations. Do not remove.',
+    'homeassistant:',
+    '  packages: !include_dir_named packages',
+    'input_boolean:   # switches',
+    '  # the first one',
+    '  guests:',
+    '    name: We have guests',
+    '    icon: mdi:account-group',
+    '  film:',
+    '',
+    '  stays: {name: !secret lamp}',
+    'input_text: !include texts.yaml',
+    'counter: {visits: {initial: 3, maximum: 9}, plain: null}',
+    'input_button: {bell: {name: Bell}}',
+    '# the end',
+    'timer:',
+    '  oven: {duration: 01:30:00, restore: true}',
+    '  tea:',
+    '    duration: {minutes: 5}',
+  ),
+  'texts.yaml': lines('note:', '  max: 20', '  initial: abc'),
+  'secrets.yaml': lines('lamp: Lamp'),
+  'packages/hall.yaml': lines(
+    'input_number:',
+    '  level: {min: 0, max: 30, step: .5, unit_of_measurement: "°C"}',
+    '  reset: {min: 0, max: 30, initial: 20}',
+    'input_select:',
+    '  mode:',
+    '    options: [home, away]',
+    '    initial: away',
+    'input_datetime:',
+    '  wake: {has_time: true, initial: "06:30"}',
+    'schedule:',
+    '  heating:',
+    '    name: Heating',
+    '    monday:',
+    '      - {from: "18:00", to: "24:00:00", data: {warm: true}}',
+    '      - {from: "08:00:00", to: "12:00:00"}',
+  ),
+};
+
+/** Entities of {@link HOME_OF_HELPERS} that become HubHelpers, each with its resource. */
+export const CONVERTED_HELPERS: Readonly<Record<string, string>> = {
+  'input_boolean.guests': 'we-have-guests',
+  'input_boolean.film': 'film',
+  'input_text.note': 'note',
+  'counter.visits': 'visits',
+  'counter.plain': 'plain',
+  'input_button.bell': 'bell',
+  'timer.oven': 'oven',
+  'timer.tea': 'tea',
+  'input_number.level': 'level',
+  'input_select.mode': 'mode',
+  'input_datetime.wake': 'wake',
+  'schedule.heating': 'heating',
+};
+
 const room = (name: string, filling: string): string =>
   lines(
     `# ${filling}`,

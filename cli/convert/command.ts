@@ -14,6 +14,7 @@ interface ConvertOptions extends Destination {
   readonly hub: string;
   readonly namespace?: string;
   readonly force?: boolean;
+  readonly helpers?: boolean;
 }
 
 export function convertCommand(context: CommandContext): Command {
@@ -28,6 +29,7 @@ export function convertCommand(context: CommandContext): Command {
     .argument('<path>', 'a folder, a file in YAML, or a backup')
     .option('--hub <name>', 'name of the Hub', 'my-home')
     .option('-n, --namespace <name>', 'namespace that kustomization.yaml gives all resources')
+    .option('--helpers', 'make resources of helpers in the YAML, too, and take them out of it')
     .option('--force', 'replace files that are there with another content, also their comments')
     .action(
       context.action(async (path: string, given: ConvertOptions) => {

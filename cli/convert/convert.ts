@@ -12,6 +12,7 @@ import { checkConfiguration } from './check';
 import { type ConfigMapPlan, filesFromOf, planConfigMaps } from './config-maps';
 import { pastedKindTask } from './definitions';
 import { describeDefinitions } from './describe-definitions';
+import { HelpersOfYaml } from './helpers-of-yaml';
 import { KINDS } from './hub-files';
 import { type Inventory, inventoryTask } from './inventory';
 import { isOfSecrets } from './given-secrets';
@@ -23,6 +24,8 @@ import { within } from './within';
 interface Names {
   readonly hub: string;
   readonly namespace?: string;
+  /** Whether helpers of the YAML become resources. */
+  readonly helpers?: boolean;
 }
 
 /** The files for Git, and reports about everything that they do not contain. */
@@ -39,10 +42,12 @@ export interface Converted {
 
 /** @throws CommandError reading a text exceeds the limits of time or memory */
 export async function convert(source: Source, names: Names, texts: BoundedTasks): Promise<Converted> {
-  const files = await named(source, texts);
-  const described = await describeDefinitions(files, names.hub, texts);
+  const given = await named(source, texts);
+  const helpers = await HelpersOfYaml.read(given, names.helpers === true, texts);
+  const described = await describeDefinitions(given, names.hub, helpers, texts);
+  const { files, ...taken } = await helpers.takeOut(given, described.resources, texts);
   const blueprints = await describeBlueprints(files, names.hub, texts);
-  const checked = await filesOf([...described.resources, ...blueprints.resources]);
+  const checked = await filesOf([...taken.resources, ...blueprints.resources]);
   const own = Object.hasOwn(files, 'configuration.yaml')
     ? await convertConfiguration({ ...source, files }, blueprints.taken, names, texts)
     : { files: [], errors: [], warnings: [], stays: source.left, configMaps: [] };
@@ -59,7 +64,12 @@ export async function convert(source: Source, names: Names, texts: BoundedTasks)
       ),
     ],
     notExpressed: [...described.notExpressed, ...checked.notExpressed],
-    warnings: [...own.warnings, ...checked.warnings],
+    warnings: [
+      ...own.warnings,
+      ...taken.warnings.map((message) => ({ path: 'configuration', message })),
+      ...checked.warnings,
+    ],
+    stays: [...own.stays, ...taken.stays],
   };
 }
 

@@ -1,12 +1,18 @@
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import type { RegistryRecord } from '../../operator/client/connection/api-types';
+import {
+  type CollectionType,
+  collectionTypes,
+  type RegistryType,
+} from '../../operator/client/connection/registry-types';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import type { NotExpressed, StoredEntity } from '../export/config-entities';
 import { slugOf } from '../export/names';
 import { type Described, describe } from '../export/resources';
 import { type Definition, definitionsTask } from './definitions';
+import type { HelpersOfYaml } from './helpers-of-yaml';
 import { KINDS } from './hub-files';
 import { withModernKeys } from './modern-keys';
 import { within } from './within';
@@ -17,12 +23,15 @@ interface DescribedDefinitions {
 }
 
 /**
- * Describes the definitions in the hub's own files, and the zones from its UI, as resources. @throws
- * CommandError
+ * Describes the definitions in the hub's own files, and the zones and helpers from its UI, as resources.
+ *
+ * @param inYaml the helpers of the configuration
+ * @throws CommandError
  */
 export async function describeDefinitions(
   files: Files,
   hub: string,
+  inYaml: HelpersOfYaml,
   texts: BoundedTasks,
 ): Promise<DescribedDefinitions> {
   const notExpressed: NotExpressed[] = [];
@@ -47,9 +56,15 @@ export async function describeDefinitions(
       entities[kind].push({ id: id ?? at(line), entityId, payload: withModernKeys(payload) });
     }
   }
-  const zones = zonesIn(files['.storage/zone']);
-  if (!zones) notExpressed.push({ object: '.storage/zone', reason: CUT_OFF });
-  const entries = { zone: zones ?? [] };
+  const entries: Partial<Record<RegistryType, readonly RegistryRecord[]>> = {};
+  for (const type of collectionTypes) {
+    const file = `.storage/${type}`;
+    const stored = storedIn(files[file], type);
+    if (!stored) notExpressed.push({ object: file, reason: CUT_OFF });
+    const [hidden, shown] = parted(stored ?? [], (each) => inYaml.has(`${type}.${String(each['id'])}`));
+    for (const { id } of hidden) notExpressed.push({ object: `${type} ${String(id)}`, reason: HIDDEN });
+    entries[type] = [...shown, ...inYaml.records(type)];
+  }
   const { described } = describe(hub, { entities, entries, integrations: [] });
   const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
   return { resources, notExpressed };
@@ -62,13 +77,20 @@ function withoutHubId({ resource, ...rest }: Described): Described {
 }
 
 const CUT_OFF =
-  'It is no JSON, so that zones of the UI cannot be read: copy it again while the hub is stopped, or take it from a backup.';
+  'It is no JSON, so that what the UI made cannot be read: copy it again while the hub is stopped, or take it from a backup.';
+
+const HIDDEN =
+  'The configuration has a helper of this id, which the hub uses instead: remove one of the two.';
+
+function parted<T>(items: readonly T[], isFirst: (item: T) => boolean): readonly [T[], T[]] {
+  return [items.filter(isFirst), items.filter((each) => !isFirst(each))];
+}
 
 /**
- * The zones that users have drawn in the UI; zones of the section `zone:` stay in the configuration. @returns
+ * The entries that users have made in the UI; zones of the section `zone:` stay in the configuration. @returns
  * undefined if the stored file is incomplete
  */
-function zonesIn(text = '{}'): readonly RegistryRecord[] | undefined {
+function storedIn(text = '{}', type: CollectionType): readonly RegistryRecord[] | undefined {
   let stored: unknown;
   try {
     stored = JSON.parse(text);
@@ -80,7 +102,7 @@ function zonesIn(text = '{}'): readonly RegistryRecord[] | undefined {
   return items
     .filter(isObject)
     .filter(({ id, name }) => typeof id === 'string' && typeof name === 'string')
-    .map((each) => ({ ...each, zone_id: each['id'] }) as unknown as RegistryRecord);
+    .map((each) => ({ ...each, [`${type}_id`]: each['id'] }) as unknown as RegistryRecord);
 }
 
 /** The entity id that the hub derives from the alias. */

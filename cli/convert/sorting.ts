@@ -1,3 +1,4 @@
+import { collectionTypes } from '../../operator/client/connection/registry-types';
 import { CommandError } from '../command-error';
 
 /** A file that is not converted. */
@@ -29,8 +30,8 @@ const OF_HUB =
   'users, entries and registries: a restored backup brings them, kubectl hub export describes them';
 const DATABASE = 'history of the hub: it stays on the volume';
 
-/** A file in the hub's storage that `convert` reads, in addition to text files. */
-const STORED_ZONES = '.storage/zone';
+/** Files in the hub's storage that `convert` reads, in addition to text files: zones and helpers of the UI. */
+const STORED: ReadonlySet<string> = new Set(collectionTypes.map((type) => `.storage/${type}`));
 
 /** Reason for a link or a device. */
 export const NOT_FOLLOWED = 'it is a link or a device, which is not followed: copy the file itself';
@@ -66,7 +67,7 @@ export class Sorting {
   /** @throws CommandError the source is too large */
   async add(path: string, size: number, read: () => Promise<Buffer>): Promise<void> {
     if (path.startsWith('.storage/')) {
-      if (path !== STORED_ZONES) return;
+      if (!STORED.has(path)) return;
     } else if (/^home-assistant(_v2)?\.(db|log)/.test(path)) return this.leave(path, DATABASE);
     else if (/(^|\/)\./.test(path)) return;
     else if (!TEXT.test(path))

@@ -10,7 +10,13 @@ import { freshNamespace, mustKubectl } from '../../cluster';
 import { BUNDLE } from '../../cluster/command-line';
 import { cpuSecondsOfEnded } from '../../cluster/cpu-seconds';
 import { Home, hub, secret } from '../../cluster/home';
-import { homeInFolders, SMALL_HOME, writeHome } from '../../cluster/homes-to-convert';
+import {
+  CONVERTED_HELPERS,
+  HOME_OF_HELPERS,
+  homeInFolders,
+  SMALL_HOME,
+  writeHome,
+} from '../../cluster/homes-to-convert';
 import { HubToExport } from '../../cluster/hub-to-export';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
@@ -71,6 +77,24 @@ async function effectOf(client: HubClient) {
   return { entities: Object.fromEntries(entities) as object, themes: [...(await themeNames(client))].sort() };
 }
 
+/**
+ * Returns the helpers of a hub by entity id, with their states and attributes. A helper of the YAML without a name has
+ * no friendly name, and the UI shows its id instead.
+ */
+async function helpersOf(client: HubClient) {
+  const states = await client.rest.get('/api/states', {
+    answer: unchecked<readonly (State & { readonly state: string })[]>(),
+  });
+  const helpers = states
+    .filter(({ entity_id: id }) => /^(input_\w+|counter|timer|schedule)\./.test(id))
+    .map(({ entity_id: id, state, attributes }) => {
+      const { editable: _, next_event: __, friendly_name: name, ...rest } = attributes;
+      const shown = name ?? id.split('.')[1]!.replaceAll('_', ' ');
+      return [id, { ...rest, name: shown, ...(id !== 'schedule.heating' && { state }) }] as const;
+    });
+  return Object.fromEntries(helpers.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
 describe('kubectl hub convert', () => {
   test.each([
     ['a home in a few files', SMALL_HOME, 6, []],
@@ -103,6 +127,55 @@ describe('kubectl hub convert', () => {
       client.close();
       expect(Object.keys(expected.entities).length).toBeGreaterThan(least);
       expect(await effectOf(await home.client('villa'))).toEqual(expected);
+      expect(await operator.failures()).toEqual([]);
+    } finally {
+      await bare.dispose();
+    }
+  });
+
+  test('helpers of the YAML become resources, with the same entities and values, also in a hub that has them in its YAML', async () => {
+    const bare = await HubToExport.start(HOME_OF_HELPERS);
+    const home = new Home(await freshNamespace('convert-helpers'));
+    const { namespace } = home;
+    try {
+      await writeHome(join(folder, namespace), HOME_OF_HELPERS);
+      expect((await convert(namespace, `${namespace}-yaml`)).code).toBe(0);
+      const { code, stdout } = await convert(namespace, `${namespace}-git`, '--helpers');
+      expect([code, stdout]).toEqual([0, expect.stringMatching(/^HubHelper +12$/m)]);
+      expect(stdout).toContain('stays: configuration.yaml, line 11, input_boolean.stays: it uses !secret');
+      expect(stdout).toContain('stays: packages/hall.yaml, line 3, input_number.reset: initial');
+      const operator = await startTestOperator(namespace);
+      await restoreOnboarded(home, 'villa');
+      await home.apply(hub('villa'), secret('villa-passwords', { lamp: 'Lamp' }));
+      await mustKubectl(['apply', `--kustomize=${join(folder, `${namespace}-yaml`)}`], { namespace });
+      await home.ready('hubconfiguration', 'villa', { reason: 'ConfigurationLoaded' });
+      const inCluster = await home.client('villa');
+      const inBare = new HubClient({
+        clock: systemClock,
+        url: bare.process.url,
+        token: bare.token,
+        log: silentLog,
+      });
+      for (const { rest } of [inBare, inCluster]) {
+        await rest.post('/api/services/input_boolean/turn_on', { entity_id: 'input_boolean.film' });
+        await rest.post('/api/services/counter/increment', { entity_id: 'counter.plain' });
+        await rest.post('/api/services/input_number/set_value', {
+          ...{ entity_id: 'input_number.level', value: 12.5 },
+        });
+      }
+      const before = await helpersOf(inBare);
+      inBare.close();
+      expect(Object.keys(before)).toEqual(
+        [...Object.keys(CONVERTED_HELPERS), 'input_boolean.stays', 'input_number.reset'].sort(),
+      );
+      expect(await helpersOf(inCluster)).toEqual(before);
+      await mustKubectl(['apply', `--kustomize=${join(folder, `${namespace}-git`)}`], { namespace });
+      for (const [entity, name] of Object.entries(CONVERTED_HELPERS)) {
+        await home.ready('hubhelper', name);
+        expect((await home.get('hubhelper', name)).status).toMatchObject({ entityId: entity });
+      }
+      await home.ready('hubconfiguration', 'villa', { reason: 'ConfigurationLoaded' });
+      expect(await helpersOf(await home.client('villa'))).toEqual(before);
       expect(await operator.failures()).toEqual([]);
     } finally {
       await bare.dispose();

@@ -1,0 +1,153 @@
+import { isAlias, isMap, isScalar, type Node, type Pair, parseDocument, visit, type YAMLMap } from 'yaml';
+import type { BoundedTask } from '../../operator/base/bounded-task';
+import { numbersOfJson } from '../../operator/offline/manifests';
+import {
+  ConfigFiles,
+  type ConfigFile,
+  type Files,
+  type Place,
+} from '../../operator/sync/configuration/generate/config-files';
+import { isMergeKey } from '../../operator/sync/configuration/generate/merge-keys';
+import { helperDomainNames, helperFields, type HelperDomain } from './helper-fields';
+import { hubReading } from './hub-reading';
+
+/** A helper in a section of the hub’s YAML, such as `input_boolean:`. */
+export interface YamlHelper {
+  readonly domain: HelperDomain;
+  readonly id: string;
+  readonly file: string;
+  readonly line: number;
+  /** The fields in the form of the hub’s storage. Absent if a HubHelper cannot be equal. */
+  readonly fields?: Readonly<Record<string, unknown>>;
+  /** Why the helper stays in the file, in words without a full stop. Absent if it need not. */
+  readonly reason?: string;
+}
+
+/** Finds the helpers in `configuration.yaml`, in its packages and in the files that they include. */
+export const yamlHelpersTask: BoundedTask<Files, readonly YamlHelper[]> = {
+  name: 'yamlHelpers',
+  run: (files) => withoutDoubles(yamlHelpers(new ConfigFiles(files)), files),
+};
+
+/** The place of a helper in a file. */
+export interface HelperPlace {
+  readonly domain: HelperDomain;
+  readonly id: string;
+  readonly file: ConfigFile;
+  /** Undefined if the file is the helper, in a folder that `!include_dir_named` includes. */
+  readonly pair?: Pair<Node, Node | null>;
+  readonly map?: YAMLMap;
+}
+
+/** All helpers of a configuration in the order of domains and files. */
+export function yamlHelpers(files: ConfigFiles): readonly HelperPlace[] {
+  return helperDomainNames.flatMap((domain) => {
+    const { own, inPackages } = files.section(domain);
+    return [...(own ? [own] : []), ...inPackages].flatMap((place) => inSection(files, domain, place));
+  });
+}
+
+function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): readonly HelperPlace[] {
+  const meant = files.follow(place);
+  const { node, file } = meant;
+  if (isMap(node))
+    return node.items
+      .filter((pair) => !isMerge(pair))
+      .map((pair) => ({
+        domain,
+        id: isScalar(pair.key) ? String(pair.key.value) : '',
+        file,
+        map: node,
+        pair: pair as Pair<Node, Node | null>,
+      }));
+  const { tag } = (node ?? {}) as { readonly tag?: string };
+  if (tag === '!include_dir_merge_named')
+    return files
+      .inFolder(meant)
+      .flatMap((each) => (isMap(each.root) ? inSection(files, domain, { node: each.root, file: each }) : []));
+  return [...files.entries(meant)].map(([id, { file: own }]) => ({ domain, id, file: own }));
+}
+
+const isMerge = ({ key }: Pair): boolean => isScalar(key) && isMergeKey(key);
+
+/** Keys of the places, to find helpers of one id, and places that several sections include. */
+const keysOf = ({ domain, id, file, pair }: HelperPlace): readonly string[] => [
+  `${domain}.${id}`,
+  `${file.name}:${pair?.key.range?.[0] ?? 0}`,
+];
+
+function withoutDoubles(places: readonly HelperPlace[], files: Files): readonly YamlHelper[] {
+  const counts = new Map<string, number>();
+  for (const key of places.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  const typed = new TypedFiles(files);
+  return places.map((place) => {
+    const { domain, id, file, pair } = place;
+    const { line } = file.positionOf(pair?.key.range?.[0] ?? 0);
+    const base = { domain, id, file: file.name, line };
+    if (keysOf(place).some((key) => counts.get(key)! > 1))
+      return { ...base, reason: 'the configuration has it twice: remove one of the two' };
+    const reason = unfit(place);
+    if (reason !== undefined) return { ...base, reason };
+    const found = typed.valueOf(file.name, pair!);
+    return { ...base, ...(found ? helperFields(domain, id, found.value) : { reason: UNREAD }) };
+  });
+}
+
+const UNREAD = 'it cannot be read without the rest of the file: write it as a mapping of its own';
+
+/** Longest id that `spec.id` can have. */
+const LONGEST_ID = 64;
+
+/** Why the text of a helper cannot be taken out of its file; undefined if it can. */
+function unfit({ id, pair, map }: HelperPlace): string | undefined {
+  if (!pair || !map) return 'the file is included as one helper: write it into a section, with its id as key';
+  if (!isScalar(pair.key) || !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(id) || id.length > LONGEST_ID)
+    return `its key is no id of a HubHelper, which has up to ${LONGEST_ID} of a-z, 0-9 and single _`;
+  let found: string | undefined;
+  const look = (node: Node) => {
+    const { tag, anchor } = node as { readonly tag?: string; readonly anchor?: string };
+    if (tag?.startsWith('!') && tag !== '!')
+      found ??= `it uses ${tag}, which a resource cannot: write the value itself`;
+    else if (anchor !== undefined || isAlias(node))
+      found ??= 'it has an anchor or an alias: write the values out';
+  };
+  for (const part of [pair.key, pair.value]) if (part) visit(part, { Node: (_, node) => look(node) });
+  if (found === undefined && map.anchor !== undefined)
+    return 'its section has an anchor: write the values out where the alias is';
+  if (map.items.some(isMerge))
+    return 'its section merges another one (<<), which may have a helper of this id: write the values out';
+  return found;
+}
+
+/** The values of files with the types that the hub’s loader gives them. */
+class TypedFiles {
+  private readonly read = new Map<string, ReadonlyMap<number, () => { readonly value: unknown }>>();
+
+  constructor(private readonly files: Files) {}
+
+  /** @returns undefined if the file has another form for this parser */
+  valueOf(name: string, { key }: Pair<Node, Node | null>): { readonly value: unknown } | undefined {
+    const pairs = this.read.get(name) ?? this.pairsOf(name);
+    this.read.set(name, pairs);
+    return pairs.get(key.range![0])?.();
+  }
+
+  /** Values by the places of their keys. */
+  private pairsOf(name: string): ReadonlyMap<number, () => { readonly value: unknown }> {
+    const pairs = new Map<number, () => { readonly value: unknown }>();
+    const document = parseDocument(this.files[name]!.replace(/^\ufeff/, ''), {
+      ...hubReading,
+      logLevel: 'error',
+    });
+    if (document.errors.length > 0) return pairs;
+    visit(document, {
+      Pair(_, { key, value }) {
+        const start = (key as Node | null)?.range?.[0];
+        const node = value as Node | null;
+        if (start !== undefined)
+          pairs.set(start, () => ({ value: node ? node.toJS(document, { reviver: numbersOfJson }) : null }));
+      },
+    });
+    return pairs;
+  }
+}
