@@ -1,11 +1,7 @@
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import type { RegistryRecord } from '../../operator/client/connection/api-types';
-import {
-  type CollectionType,
-  collectionTypes,
-  type RegistryType,
-} from '../../operator/client/connection/registry-types';
+import { type CollectionType, type RegistryType } from '../../operator/client/connection/registry-types';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
 import type { Files } from '../../operator/sync/configuration/generate/config-files';
 import type { NotExpressed, StoredEntity } from '../export/config-entities';
@@ -15,6 +11,7 @@ import { type Definition, definitionsTask } from './definitions';
 import type { HelpersOfYaml } from './helpers-of-yaml';
 import { KINDS } from './hub-files';
 import { withModernKeys } from './modern-keys';
+import { STORED_TYPES } from './sorting';
 import { within } from './within';
 
 interface DescribedDefinitions {
@@ -57,7 +54,7 @@ export async function describeDefinitions(
     }
   }
   const entries: Partial<Record<RegistryType, readonly RegistryRecord[]>> = {};
-  for (const type of collectionTypes) {
+  for (const type of STORED_TYPES) {
     const file = `.storage/${type}`;
     const stored = storedIn(files[file], type);
     if (!stored) notExpressed.push({ object: file, reason: CUT_OFF });

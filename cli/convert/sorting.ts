@@ -1,4 +1,4 @@
-import { collectionTypes } from '../../operator/client/connection/registry-types';
+import { helperDomains } from '../../operator/kinds/helper/domains';
 import { CommandError } from '../command-error';
 
 /** A file that is not converted. */
@@ -30,8 +30,9 @@ const OF_HUB =
   'users, entries and registries: a restored backup brings them, kubectl hub export describes them';
 const DATABASE = 'history of the hub: it stays on the volume';
 
-/** Files in the hub's storage that `convert` reads, in addition to text files: zones and helpers of the UI. */
-const STORED: ReadonlySet<string> = new Set(collectionTypes.map((type) => `.storage/${type}`));
+/** The collections of the hub's storage that `convert` reads, in addition to text files: zones and helpers of the UI. */
+export const STORED_TYPES = ['zone', ...Object.values(helperDomains)] as const;
+const STORED: ReadonlySet<string> = new Set(STORED_TYPES.map((type) => `.storage/${type}`));
 
 /** Reason for a link or a device. */
 export const NOT_FOLLOWED = 'it is a link or a device, which is not followed: copy the file itself';

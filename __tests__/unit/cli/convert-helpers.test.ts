@@ -306,8 +306,11 @@ describe('helpers of the UI', () => {
     const files = {
       'configuration.yaml': 'default_config:\n',
       '.storage/input_boolean': stored({ id: 'gaste_da', name: 'Gäste da' }),
+      '.storage/person': stored({ id: 'ada', name: 'Ada', device_trackers: [] }),
       '.storage/timer': stored({ id: 'tea', name: 'Tea', duration: '0:05:00', restore: false }),
     };
+    const { files: made } = await converted(files);
+    expect(made.map(({ kind }) => kind)).not.toContain('HubPerson');
     for (const option of [true, false])
       expect((await taken(files, option)).specs).toEqual({
         'gaste-da': { type: 'boolean', id: 'gaste_da', name: 'Gäste da' },
