@@ -2,7 +2,7 @@ import type { RegistryEntity } from '../../operator/client/connection/api-types'
 import { templateText } from '../../operator/client/connection/answers';
 import type { ConfigEntityKind, EntityPayload } from '../../operator/client/connection/config-entity';
 import { HubFailed, HubRejected, isUnknownCommand } from '../../operator/client/connection/errors';
-import { parseJson } from '../../operator/client/connection/rest';
+import { parseJson } from '../../operator/client/connection/answer-body';
 import type { HubClient } from '../../operator/client/hub-client';
 import { readLog } from '../../operator/client/setup/log-records';
 import { isMarker } from '../../operator/kinds/ids';

@@ -1,7 +1,8 @@
 import type { Clock } from '../base/clock';
 import type { Logger } from '../base/log';
 import { Rate } from '../base/timer';
-import { Informer, type InformerOptions } from './informer';
+import { Informer } from './informer';
+import type { InformerOptions } from './informer-options';
 import { NamespaceSelection } from './namespace-selection';
 import { objectKey } from './object-key';
 import type { ClusterObject, ResourceType } from './objects';

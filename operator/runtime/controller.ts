@@ -27,7 +27,8 @@ import { objectRecord } from './object-record';
 import type { ClusterObject } from './objects';
 import type { Priority } from './priority';
 import { WorkQueue } from './queue';
-import type { Reconciler, Result } from './reconciler';
+import type { Reconciler } from './reconciler';
+import type { Result } from './result';
 import type { Change } from './store';
 
 export interface ControlledKind {

@@ -1,50 +1,15 @@
-import type { Clock } from '../base/clock';
 import { CombinedSignal } from '../base/deadline';
 import { errorOf, Stopping } from '../base/errors';
-import type { Logger } from '../base/log';
 import { Timer } from '../base/timer';
 import type { ApiClient, Query } from './api-client';
 import { ApiError, ApiServerUnreachable, isGone } from './api-errors';
 import { backoffDelay } from './backoff';
-import { normalize, type NormalizeOptions } from './normalize';
+import type { InformerOptions } from './informer-options';
+import { normalize } from './normalize';
 import { objectKeyOf } from './object-key';
-import { type ClusterObject, pathOf, type ResourceType } from './objects';
-import { type Change, type IndexBy, Store } from './store';
+import { type ClusterObject, pathOf } from './objects';
+import { type Change, Store } from './store';
 import { watchEvents, WatchIdleTimeout } from './watch-stream';
-
-export interface InformerOptions<T extends ClusterObject> extends NormalizeOptions<T> {
-  readonly cluster: ApiClient;
-  readonly clock: Clock;
-  readonly log: Logger;
-  /** Namespace to list; undefined for all namespaces. */
-  readonly namespace?: string;
-  readonly labelSelector?: string;
-  /**
-   * Whether a namespace is selected; objects of other namespaces are not cached. The result must change to
-   * true before {@link Informer.relist} and to false before {@link Informer.drop}.
-   */
-  readonly selects?: (namespace: string) => boolean;
-  /** Such as `metadata.name=…`: a role that names one object allows such a list. */
-  readonly fieldSelector?: string;
-  /** Index of the store, for {@link Store.byIndex}. */
-  readonly indexBy?: IndexBy<T>;
-  /**
-   * Called once per change: synchronously, after the store is updated, in the order of the API server's
-   * events. Intermediate states may be skipped; deletion and recreation of an object are never merged. The
-   * object is shared with the store and all its readers and must not be changed. An error of the handler is
-   * logged.
-   */
-  readonly onChange: (change: Change<T>) => void;
-  /** Called for each failure of the list or the watch, for metrics. */
-  readonly onFailure?: (type: ResourceType, error: unknown) => void;
-  /** Called when a list proves that the API server was restored from a backup. */
-  readonly onRestore?: () => void;
-  /**
-   * Called when a bookmark is older than the cache: the API server was restored, or it lags behind the one
-   * that answered before.
-   */
-  readonly onOldBookmark?: () => void;
-}
 
 interface Page<T> {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };

@@ -1,5 +1,6 @@
 import { Timer } from '../base/timer';
-import { Informer, type InformerOptions } from './informer';
+import { Informer } from './informer';
+import type { InformerOptions } from './informer-options';
 import { objectKey } from './object-key';
 import type { ClusterObject } from './objects';
 import { builtin } from './types';

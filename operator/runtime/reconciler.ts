@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { type Clock, timestamp } from '../base/clock';
 import { DeadlineExceeded, withDeadline } from '../base/deadline';
 import { errorOf, OperationalError, shownMessage, Stopping } from '../base/errors';
 import type { Condition } from '../kinds/condition';
-import type { ReadyReason } from '../kinds/reasons';
 import type { CustomResource } from '../kinds/resource';
 import {
   BUSY_DEFERRAL,
@@ -15,6 +13,7 @@ import {
 } from '../base/limits';
 import type { Logger } from '../base/log';
 import { errorOutcome } from './error-outcome';
+import { failureOf, waitsForRemoval } from './failure';
 import {
   conditionOf,
   conditionsAfter,
@@ -28,33 +27,16 @@ import type { Finalizer } from './finalizer';
 import { incompleteContent } from './json';
 import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
-import { type Outcome, stalled, type Waiting, waiting } from './outcome';
-import type { Priority } from './priority';
+import { type Outcome, stalled, type Waiting } from './outcome';
+import { type Result, resultOf } from './result';
+import { RunningReconciles } from './running-reconciles';
+import { Since } from './since';
 import { StatusWriter } from './status';
-import { objectRecord } from './object-record';
+import { objectRecord, successorAmong } from './object-record';
 import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
 import type { ApiClient } from './api-client';
-import { ApiError, isForbidden, isTransient, isWebhookFailure } from './api-errors';
-
-/**
- * The result of a reconcile, which determines the time of the next one. A change of the resource causes one
- * sooner.
- */
-export type Result =
-  /** The resource no longer exists. */
-  | { readonly type: 'gone' }
-  /** Done. The next reconcile is the resync. */
-  | { readonly type: 'resync' }
-  /** Done or waiting. The next reconcile follows after `after` milliseconds. */
-  | { readonly type: 'requeue'; readonly after: number; readonly priority: Priority }
-  /**
-   * A retry does not help. The next reconcile follows after `after` milliseconds, or is the resync if `after`
-   * is absent.
-   */
-  | { readonly type: 'stalled'; readonly after?: number }
-  /** Failed. Retried with exponential backoff, not before `atLeast` milliseconds (`Retry-After` of the API server). */
-  | { readonly type: 'retry'; readonly error: Error; readonly atLeast: number };
+import { ApiError, isForbidden, isTransient } from './api-errors';
 
 interface ReconcilerOptions<R extends CustomResource> {
   readonly type: ResourceType;
@@ -95,33 +77,31 @@ class StillRunning extends OperationalError {
  */
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
-  /**
-   * Keys whose sync module is running, with the time of its start. It may still run after its reconcile was
-   * abandoned.
-   */
-  private readonly inFlight = new Map<ObjectKey, number>();
+  private readonly running: RunningReconciles;
 
-  /** Keys whose reconciles fail with transient errors, with the time of the first one. */
-  private readonly failingSince = new Map<ObjectKey, number>();
+  /** Resources whose reconciles fail with transient errors. */
+  private readonly failing: Since;
 
-  /** Keys whose removal is in progress, with the time of the first reconcile of the removal. */
-  private readonly removingSince = new Map<ObjectKey, number>();
+  /** Resources that are being removed. */
+  private readonly removing: Since;
 
-  /** Keys whose status waits for the result of an operation, with the time since which it waits. */
-  private readonly deferredSince = new Map<ObjectKey, number>();
+  /** Resources whose status waits for the result of an operation. */
+  private readonly deferred: Since;
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     const { cluster, type, recordWrite, recordRead, clock } = options;
     this.status = new StatusWriter(cluster, type, recordWrite, recordRead, clock);
+    this.running = new RunningReconciles(clock);
+    this.failing = new Since(clock);
+    this.removing = new Since(clock);
+    this.deferred = new Since(clock);
   }
 
   /**
    * Milliseconds since the start of the oldest abandoned reconcile that is still running; 0 if there is none.
    */
   oldestAbandoned(): number {
-    const [oldest] = this.inFlight.values(); // a map keeps the order of insertion
-    const age = oldest === undefined ? 0 : this.options.clock.monotonic() - oldest;
-    return age > RECONCILE_TIMEOUT ? age : 0;
+    return this.running.oldestAbandoned();
   }
 
   /**
@@ -138,8 +118,8 @@ export class Reconciler<R extends CustomResource> {
     const log = this.options.log.child({ ...parseObjectKey(key), reconcileID: randomUUID() });
     try {
       const result = await this.reconcileLatest(key, log);
-      this.failingSince.delete(key);
-      if (result.type !== 'requeue') this.deferredSince.delete(key);
+      this.failing.end(key);
+      if (result.type !== 'requeue') this.deferred.end(key);
       return result;
     } catch (thrown) {
       return await this.handleError(key, errorOf(thrown), log);
@@ -148,9 +128,9 @@ export class Reconciler<R extends CustomResource> {
 
   private async reconcileLatest(key: ObjectKey, log: Logger): Promise<Result> {
     const resource = this.options.read(key);
-    if (!resource?.metadata.deletionTimestamp) this.removingSince.delete(key);
+    if (!resource?.metadata.deletionTimestamp) this.removing.end(key);
     if (!resource) return { type: 'gone' };
-    if (this.inFlight.has(key))
+    if (this.running.has(key))
       throw new StillRunning('the previous reconcile was abandoned and is still running');
     if (resource.metadata.deletionTimestamp) return this.finalize(resource, log);
     if (resource.spec.suspend || this.isDryRun(resource)) this.options.module.hold?.(resource);
@@ -191,13 +171,10 @@ export class Reconciler<R extends CustomResource> {
     if (this.options.leaderSignal.aborted || error instanceof Stopping) return false;
     if (error instanceof StillRunning) return false;
     if (!isTransient(error)) {
-      this.failingSince.delete(key);
+      this.failing.end(key);
       return true;
     }
-    const now = this.options.clock.monotonic();
-    const since = this.failingSince.get(key) ?? now;
-    this.failingSince.set(key, since);
-    return now - since >= TRANSIENT_FAILURE_REPORT;
+    return this.failing.age(key) >= TRANSIENT_FAILURE_REPORT;
   }
 
   private async writeFailure(key: ObjectKey, error: Error): Promise<void> {
@@ -258,7 +235,7 @@ export class Reconciler<R extends CustomResource> {
       this.emit(resource, cleanup);
     }
     await events.flush(resource);
-    this.removingSince.delete(objectKeyOf(resource));
+    this.removing.end(objectKeyOf(resource));
     const left = await finalizer.release(resource);
     if (left) recordWrite(left);
     log.info({}, 'released finalizer');
@@ -270,25 +247,13 @@ export class Reconciler<R extends CustomResource> {
    * each one; for others, only if the removal takes long, since most end within a second.
    */
   private isReportedRemoval(resource: R, { status, after }: Waiting): boolean {
-    const key = objectKeyOf(resource);
-    const now = this.options.clock.monotonic();
-    const since = this.removingSince.get(key) ?? now;
-    this.removingSince.set(key, since);
-    return status !== undefined || now + after - since >= REMOVAL_REPORT;
+    const age = this.removing.age(objectKeyOf(resource));
+    return status !== undefined || age + after >= REMOVAL_REPORT;
   }
 
-  /**
-   * The resource that takes over the object (rules.md, "Ownership of objects in the hub"): the next one with
-   * the same identity that is not being deleted. A resource that already has another object, such as one that
-   * was renamed to this identity, does not take it over.
-   */
   private successorOf(resource: R): R | undefined {
-    const record = objectRecord(resource);
-    if (isDeepStrictEqual(record, {}) || this.options.conflictingOwner(resource)) return undefined;
-    return this.options
-      .othersWithIdentity(resource)
-      .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .find((other) => [{}, record].some((each) => isDeepStrictEqual(objectRecord(other), each)));
+    const { conflictingOwner, othersWithIdentity } = this.options;
+    return conflictingOwner(resource) ? undefined : successorAmong(resource, othersWithIdentity(resource));
   }
 
   /**
@@ -368,13 +333,10 @@ export class Reconciler<R extends CustomResource> {
     // ignores the record that the object was just written.
     const mayWait = outcome.type === 'Waiting' && outcome.brief && !this.isForced(resource);
     if (!mayWait || !this.options.isBusy()) {
-      this.deferredSince.delete(key);
+      this.deferred.end(key);
       return 0;
     }
-    const now = this.options.clock.monotonic();
-    const since = this.deferredSince.get(key) ?? now;
-    this.deferredSince.set(key, since);
-    return Math.max(0, since + BUSY_DEFERRAL - now);
+    return Math.max(0, BUSY_DEFERRAL - this.deferred.age(key));
   }
 
   /** Runs a function of the sync module until its time limit, or until this process may no longer write. */
@@ -393,19 +355,8 @@ export class Reconciler<R extends CustomResource> {
         forced: this.isForced(resource),
         dryRun: this.isDryRun(resource),
       };
-      return this.track(objectKeyOf(resource), run(context));
+      return this.running.track(objectKeyOf(resource), run(context));
     });
-  }
-
-  /**
-   * Records a running sync module. An abandoned reconcile may still be running: the next one of the same
-   * resource starts after it has ended.
-   */
-  private track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {
-    this.inFlight.set(key, this.options.clock.monotonic());
-    const ended = () => this.inFlight.delete(key);
-    running.then(ended, ended);
-    return running;
   }
 
   /**
@@ -447,34 +398,4 @@ export class Reconciler<R extends CustomResource> {
   private emit(resource: R, events: readonly EventSpec[]): void {
     for (const event of events) this.options.events.record(resource, event);
   }
-}
-
-function failureOf(error: Error): { readonly reason: ReadyReason; readonly message: string } {
-  const { message } = error;
-  if (isTransient(error)) {
-    const duration = `${TRANSIENT_FAILURE_REPORT / 1_000} s`;
-    return {
-      reason: 'ApiServerError',
-      message: `The API server has failed for more than ${duration}: ${message}`,
-    };
-  }
-  if (isWebhookFailure(error)) return { reason: 'ApiServerError', message };
-  if (isForbidden(error)) return { reason: 'Forbidden', message };
-  return { reason: 'InternalError', message: shownMessage(error) };
-}
-
-/** @param lost the data that would be deleted with the resource, in words */
-function waitsForRemoval(lost: string, finalizer: string, error: Error): Waiting {
-  const { reason, message } = failureOf(error);
-  const words =
-    `The deletion waits and is tried again, because ${lost} would be deleted with it. ` +
-    `To delete it now with all of that, remove its finalizer ${finalizer}. It failed with: ${message}`;
-  return waiting(reason, words, DEPENDENCY_REQUEUE);
-}
-
-function resultOf(outcome: Outcome): Result {
-  const { after, type } = outcome;
-  if (type === 'Stalled') return { type: 'stalled', ...(after !== undefined && { after }) };
-  if (after === undefined) return { type: 'resync' };
-  return { type: 'requeue', after, priority: (type === 'Waiting' && outcome.priority) || 'change' };
 }

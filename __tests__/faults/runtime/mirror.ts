@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../../operator/base/clock';
-import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
+import { Informer } from '../../../operator/runtime/informer';
+import type { InformerOptions } from '../../../operator/runtime/informer-options';
 import { objectKeyOf } from '../../../operator/runtime/object-key';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { Change } from '../../../operator/runtime/store';

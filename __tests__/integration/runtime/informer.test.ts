@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../../operator/base/clock';
-import { Informer, type InformerOptions } from '../../../operator/runtime/informer';
+import { Informer } from '../../../operator/runtime/informer';
+import type { InformerOptions } from '../../../operator/runtime/informer-options';
 import { objectKey, objectKeyOf } from '../../../operator/runtime/object-key';
 import { type ClusterObject, pathOf, type ResourceType } from '../../../operator/runtime/objects';
 import type { ApiClient, ApiRequest } from '../../../operator/runtime/api-client';

@@ -1,6 +1,6 @@
 import { templateText } from '../../../operator/client/connection/answers';
 import { HubFailed, HubRejected, isUnknownCommand } from '../../../operator/client/connection/errors';
-import { parseJson } from '../../../operator/client/connection/rest';
+import { parseJson } from '../../../operator/client/connection/answer-body';
 import { checked, nullable, number, object, optional, text } from '../../../operator/client/connection/shape';
 import { listComponents } from '../../../operator/client/services';
 import type { ConfigEntityKind } from '../../../operator/client/connection/config-entity';

@@ -18,10 +18,11 @@ import { HubError, HubUnreachable, TokenRejected } from './errors';
 import { KnownCommands } from './known-commands';
 import { BoundedLog } from '../../base/bounded-log';
 import type { Logger } from '../../base/log';
-import { Rate, Timer } from '../../base/timer';
+import { Timer } from '../../base/timer';
 import type { RestClient } from './rest';
 import { checked, type Shape } from './shape';
 import { openSocket, refusalOf, terminate } from './socket';
+import { UnusableMessages } from './unusable-messages';
 import { AuthBackoff } from './auth-backoff';
 import { type HubLists, type KeptLists, keptLists } from './kept-lists';
 
@@ -52,13 +53,6 @@ interface CommandOptions {
   /** Timeout in milliseconds. Default {@link COMMAND_TIMEOUT}. */
   readonly timeout?: number;
 }
-
-/**
- * Messages of an unexpected shape that are tolerated within an hour, over all connections to the hub. More
- * end the connection.
- */
-const MOST_UNUSABLE = 1_000;
-const UNUSABLE_PERIOD = 60 * 60_000;
 
 type Listener = () => void;
 
@@ -105,9 +99,7 @@ export class HubConnection {
   private readonly reconnect: Timer;
   private readonly resubscription: Timer;
   private state: ConnectionState = { phase: 'idle' };
-  /** Counts messages of an unexpected shape. */
-  private readonly unusable: Rate;
-  private readonly unusableLog: BoundedLog;
+  private readonly unusable: UnusableMessages;
   private readonly unaskedLog: BoundedLog;
 
   constructor(options: HubConnectionOptions) {
@@ -123,8 +115,7 @@ export class HubConnection {
         if (this.connected) this.callAll(this.missedListeners); // otherwise the reconnect is reported
       },
     });
-    this.unusable = new Rate(options.clock, UNUSABLE_PERIOD);
-    this.unusableLog = new BoundedLog(options, 'messages of hub are not used');
+    this.unusable = new UnusableMessages(options);
     this.unaskedLog = new BoundedLog(options, 'messages of hub answer nothing that was asked');
     this.heartbeat = new Timer(options.clock);
     this.reconnect = new Timer(options.clock);
@@ -385,18 +376,12 @@ export class HubConnection {
     }
   }
 
-  /** @throws HubError if there are too many, which ends the connection */
-  private countUnusable(error: HubError): void {
-    if (this.unusable.add() > MOST_UNUSABLE) throw error;
-    this.unusableLog.add({ error });
-  }
-
   private callAll(listeners: Iterable<Listener>): void {
     for (const listener of [...listeners]) {
       try {
         listener();
       } catch (error) {
-        if (error instanceof HubError) this.countUnusable(error);
+        if (error instanceof HubError) this.unusable.count(error);
         else this.log.error({ error }, 'listener of hub connection failed');
       }
     }

@@ -1,10 +1,9 @@
 import http from 'node:http';
 import https from 'node:https';
-import type { LookupFunction } from 'node:net';
-import axios, { isAxiosError, type AxiosInstance } from 'axios';
+import axios, { type AxiosInstance } from 'axios';
 import type { Readable } from 'node:stream';
 import { BodyBudget, BodyRefused, readBody } from '../../base/body-budget';
-import { parseBounded, TooManyValues } from '../../base/bounded-json';
+import { TooManyValues } from '../../base/bounded-json';
 import type { Clock } from '../../base/clock';
 import { messageOf } from '../../base/errors';
 import { largeTexts } from '../../base/turns';
@@ -20,7 +19,10 @@ import {
   NotFound,
   TokenRejected,
 } from './errors';
-import { hasLocalHost, LOCAL_ADDRESS, lookupNonLocal } from './local-address';
+import { type Answer, hubMessage, parse } from './answer-body';
+import { connectionOptions, type HubAddress } from './hub-address';
+import { hasLocalHost, LOCAL_ADDRESS } from './local-address';
+import { describeNetworkError, isNetworkError } from './network-error';
 import { HubIdentityCheck, verifyIsHub } from './hub-identity';
 import type { Redact } from './redact';
 import { checked, type Shape } from './shape';
@@ -38,42 +40,11 @@ const WRITE_TIMEOUT = 30_000;
 export const MAX_ANSWER_SIZE = 4 * 1024 * 1024;
 /** The limit in bytes for all large answers and messages of hubs that are arriving at the same time. */
 export const hubBodies = new BodyBudget(20 * 1024 * 1024);
-/** Keys and values of an answer over HTTP. */
-const MAX_ANSWER_VALUES = 100_000;
 /** Most characters of a hub's text in an error. */
 export const MAX_MESSAGE_LENGTH = 1_000;
 // Milliseconds. Shorter than the hub's own timeout (over a minute), so that no request uses a connection that
 // the hub is closing.
 const KEEP_ALIVE_TIMEOUT = 20_000;
-
-/** The address of a hub and the options of connections to it. */
-export interface HubAddress {
-  /** Base URL, `http(s)://host[:port]`. */
-  readonly url: string;
-  /** Certificate authorities (PEM) that replace those of the system. */
-  readonly ca?: string | undefined;
-  /** Source address of all connections, for the sandbox and tests only. */
-  readonly localAddress?: string | undefined;
-  /** Resolves the host name of the URL. Default: as Node.js does. */
-  readonly lookup?: LookupFunction | undefined;
-  /**
-   * Whether the address comes from a user's resource: the server is then verified to be a hub before a token
-   * is sent.
-   */
-  readonly untrusted?: boolean | undefined;
-  /** Whether an untrusted address may be a loopback or link-local one. */
-  readonly allowLocal?: boolean | undefined;
-}
-
-/** Connection options of all sockets to an address. */
-export function connectionOptions({ ca, localAddress, lookup, untrusted, allowLocal }: HubAddress) {
-  return {
-    ...(ca !== undefined && { ca }),
-    ...(localAddress !== undefined && { localAddress }),
-    ...(lookup && { lookup }),
-    ...(untrusted && !allowLocal && { lookup: lookupNonLocal }),
-  };
-}
 
 export interface RestClientOptions extends HubAddress {
   /** Bearer token of calls without {@link CallOptions.token}. Without it, such calls are unauthenticated. */
@@ -107,13 +78,6 @@ export interface CallOptions<T = unknown> {
 }
 
 type Method = 'GET' | 'POST' | 'DELETE';
-
-interface Answer {
-  readonly status: number;
-  /** Media type in lower case, without parameters. */
-  readonly contentType: string;
-  readonly body: Buffer;
-}
 
 /**
  * HTTP client of one hub with keep-alive connections. Results are parsed JSON. Redirects are not followed,
@@ -344,51 +308,6 @@ export class RestClient {
   }
 }
 
-/** Whether an error comes from a request, or from the connection while the answer is read. */
-function isNetworkError(error: unknown): error is Error & { readonly code?: string } {
-  return isAxiosError(error) || typeof (error as { readonly code?: unknown }).code === 'string';
-}
-
-/** @throws TooManyValues, NotHomeAssistant, HubFailed */
-function parse({ body, contentType }: Answer): unknown {
-  if (contentType === 'text/plain') return body.toString();
-  if (body.length === 0) return undefined;
-  // The errors do not quote the answer, which may come from another server.
-  if (!isJson(contentType)) throw new NotHomeAssistant('an answer is not JSON');
-  return parseJson(body);
-}
-
-/** @throws TooManyValues, HubFailed */
-export function parseJson(body: Uint8Array): unknown {
-  try {
-    return parseBounded(body, MAX_ANSWER_VALUES);
-  } catch (error) {
-    if (error instanceof TooManyValues) throw error;
-    throw new HubFailed('an answer is not JSON, despite its content type');
-  }
-}
-
-const isJson = (contentType: string): boolean => /[/+]json$/.test(contentType);
-
-/** The hub's error text; undefined for other content types, such as the HTML error page of a proxy. */
-function hubMessage({ body, contentType }: Answer): string | undefined {
-  const text = contentType === 'text/plain' ? body.toString() : isJson(contentType) ? jsonMessage(body) : '';
-  return text.trim() || undefined;
-}
-
-function jsonMessage(body: Buffer): string {
-  try {
-    const parsed = parseBounded(body, MAX_ANSWER_VALUES) as Record<string, unknown> | null;
-    for (const key of ['message', 'error_description', 'error']) {
-      const value = parsed?.[key];
-      if (typeof value === 'string' && value !== '') return value;
-    }
-  } catch {
-    // The body has another shape, but it is still a text of the hub.
-  }
-  return body.toString();
-}
-
 /** @param date value of the header `Date`, with whole seconds */
 function offsetOf(date: unknown, now: number): number | undefined {
   const seconds = Math.round((Date.parse(String(date)) + 499 - now) / 1_000);
@@ -397,42 +316,4 @@ function offsetOf(date: unknown, now: number): number | undefined {
 
 function contentType(header: unknown): string {
   return (typeof header === 'string' ? header : '').replace(/;.*/, '').trim().toLowerCase();
-}
-
-/**
- * A fixed text by error code. The original message is not used: that of a TLS error quotes the certificate,
- * which may come from another server.
- */
-export function describeNetworkError({ code, message }: { code?: string; message: string }): string {
-  switch (code) {
-    case 'ECONNREFUSED':
-      return 'connection refused';
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return 'its host name does not resolve';
-    case 'ECONNRESET':
-    case 'ERR_BAD_RESPONSE':
-    case 'ECONNABORTED':
-    case 'ERR_STREAM_PREMATURE_CLOSE':
-      return 'the connection broke';
-    case 'ETIMEDOUT':
-    case 'EHOSTUNREACH':
-    case 'ENETUNREACH':
-      return 'no route to the host, or no answer';
-    case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return 'its certificate is for another name';
-    case 'CERT_HAS_EXPIRED':
-      return 'its certificate has expired';
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `its certificate is signed by an unknown authority (${code})`;
-    case 'LOCAL_ADDRESS_REFUSED':
-    case 'SERVICE_MISSING':
-      return message;
-    default:
-      return code ?? 'the connection failed';
-  }
 }

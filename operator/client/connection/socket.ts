@@ -7,7 +7,9 @@ import { type Message, MessageGate } from './message-gate';
 import { assertMessage } from './message-limits';
 import type { Logger } from '../../base/log';
 import { HubBanned, type HubError, HubUnreachable, TokenRejected } from './errors';
-import { connectionOptions, describeNetworkError, type HubAddress, hubBodies, type RestClient } from './rest';
+import { connectionOptions, type HubAddress } from './hub-address';
+import { describeNetworkError } from './network-error';
+import { hubBodies, type RestClient } from './rest';
 
 /** Milliseconds for the upgrade, and again for the authentication. */
 const HANDSHAKE_TIMEOUT = 10_000;

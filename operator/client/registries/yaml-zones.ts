@@ -1,7 +1,8 @@
 import { TooManyValues } from '../../base/bounded-json';
 import { templateText, type YamlZone, yamlZones as zones } from '../connection/answers';
 import { HubFailed } from '../connection/errors';
-import { parseJson, type RestClient } from '../connection/rest';
+import { parseJson } from '../connection/answer-body';
+import type { RestClient } from '../connection/rest';
 import { checked } from '../connection/shape';
 
 const TEMPLATE = `[

@@ -11,34 +11,21 @@ import { hubRedactor } from '../hub-connection/hub-redactor';
 import type { PodRestarts } from '../hub-pod/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';
-import { decide, FAILED_MODES, type Known, knownOf, type Situation, type Step } from './decide';
+import { decide, FAILED_MODES, type Known, knownOf, type Step } from './decide';
 import { type Content, filesOfNextPod } from './generate/generate';
 import { isSameContent } from '../hub-pod/content-hashes';
-import { formerMarker } from './generate/content-marker';
 import { textsOfHub } from './generate/texts';
 import { notSetUp } from './load/components';
 import type { LoadResult, LoadTask } from './load/hub-loader';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
-import { type DesiredContent, RunningContents, type RunningHub } from './load/running-content';
+import { type DesiredContent, RunningContents } from './load/running-content';
 import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
 import { foldersFound } from './record/folders';
 import { publishConfiguration, publishLoaded, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
-
-interface UnusableHub {
-  readonly hub: Hub | undefined;
-  /** The outcome that says why the hub cannot be used, with its status fields. */
-  readonly unusable: Outcome;
-}
-
-/** The inputs of a step. */
-interface Work extends Situation, DesiredContent {
-  readonly outcomes: Outcomes;
-}
-
-type UsableWork = Work & RunningHub;
-type UnusableWork = Work & UnusableHub;
+import { WaysBack } from './ways-back';
+import { rejectionOf, type UnusableHub, type UnusableWork, type UsableWork, type Work } from './work';
 
 /** The inputs of a step that need no answer of the hub. */
 type Prepared = Omit<Work, 'observed' | 'last'>;
@@ -57,6 +44,7 @@ const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUs
 export class ConfigurationReconciler {
   /** For each client, the resource that is requeued when the client reconnects. */
   private readonly followed = new WeakMap<HubClient, string>();
+  private readonly waysBack: WaysBack;
 
   constructor(
     private readonly services: Pick<
@@ -67,7 +55,9 @@ export class ConfigurationReconciler {
     private readonly restarts: Pick<PodRestarts, 'restart'>,
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
-  ) {}
+  ) {
+    this.waysBack = new WaysBack(services, restarts, records);
+  }
 
   async sync(desired: DesiredContent, access: UsableHub | UnusableHub, forced: boolean): Promise<Outcome> {
     const record = access.hub && (await this.record(access.hub, forced));
@@ -192,14 +182,14 @@ export class ConfigurationReconciler {
         return { ...unusable, message: unusable.message + hint, after: RETURN_POLL };
       }
       case 'GoBack':
-        return this.goBack(work, hub!);
+        return this.waysBack.goBack(work, hub!);
       case 'GoBackUnchecked':
-        return this.goBackUnchecked(work, hub!);
+        return this.waysBack.goBackUnchecked(work, hub!);
       case 'Heal':
-        return this.heal(work, hub!);
+        return this.waysBack.heal(work, hub!);
       default:
         if (step === 'Publish' || !record) await this.publish(work);
-        if (step === 'Publish' && hub) await this.replaceFailed(work, hub);
+        if (step === 'Publish' && hub) await this.waysBack.replaceFailed(work, hub);
         return { ...unusable, ...awaitedStart(work) };
     }
   }
@@ -307,96 +297,6 @@ export class ConfigurationReconciler {
     const mayRestart = isFirst || FAILED_MODES.has(observed.mode) || policy.strategy !== 'hot-reload';
     await publishConfiguration(this.services, resource, content, mayRestart ? content.restart : undefined);
   }
-
-  /**
-   * Deletes the pod of a hub that could not start, if the pod was already started for this content: its
-   * template does not change then.
-   */
-  private async replaceFailed({ content, observed }: UnusableWork, hub: Hub): Promise<void> {
-    const { mode, pod, template } = observed;
-    const isOfPod = [template, pod?.restart].every((each) => isSameContent(each, content.restart));
-    if (FAILED_MODES.has(mode) && isOfPod)
-      await this.restarts.restart(hub, 'it could not start, and has another configuration');
-  }
-
-  /**
-   * Goes back to the last good content after a restart into recovery mode, or into a process that ends. The
-   * failure is recorded before anything is written, so that a crash cannot repeat the failed restart.
-   */
-  private async goBack(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, content, policy, observed, record, outcomes } = work;
-    const { configuration: hash } = content.marker;
-    const { pod } = observed;
-    const isKnown = isSameContent(record?.failed?.marker, content.marker);
-    const good = await this.records.lastGood(hub, record);
-    let former = record!;
-    if (!isKnown) {
-      if (!good || good.marker.configuration === hash) return outcomes.noOther(policy, pod?.ends);
-      if (!pod) return work.unusable;
-      former = {
-        files: good.files,
-        folders: good.folders,
-        definitions: good.definitions,
-        marker: formerMarker(good, content.marker),
-        loaded: await content.sectionsOf(good.files),
-        pending: [],
-        start: { id: '', workload: record?.start.workload },
-        warnings: '',
-        failed: { marker: content.marker, pod: pod.uid, ends: pod.ends, cause: pod.ends?.words || undefined },
-        sentSettings: record?.sentSettings,
-        lastLoad: record?.lastLoad,
-      };
-      await this.records.set(hub, former);
-    }
-    // If another pod has replaced the failed one, it reads the published files without a restart.
-    const isSamePod = pod !== undefined && pod.uid === former.failed?.pod;
-    const restart = {
-      configuration: former.marker.configuration,
-      secrets: observed.published?.restart.secrets,
-    };
-    await publishConfiguration(this.services, resource, former, isSamePod ? restart : undefined);
-    if (isSamePod && isSameContent(pod.restart, restart)) {
-      const what = former.failed?.ends ? 'its process ends' : 'recovery mode';
-      await this.restarts.restart(hub, `${what} with a new configuration`);
-    }
-    return new Outcomes(resource, content, former).reverted(observed);
-  }
-
-  private async goBackUnchecked(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, outcomes, record, policy, observed } = work;
-    const good = await this.records.lastGood(hub, record);
-    if (!good) return outcomes.noOther(policy);
-    await publishConfiguration(this.services, resource, good);
-    const result = await this.restarts.restart(hub, 'recovery mode with an unchecked configuration');
-    return result === 'held' ? outcomes.restarting(observed.heldBy) : outcomes.revertedUnchecked();
-  }
-
-  /**
-   * Replaces the pod once, since the cause may be temporary, such as a full disk or a missing volume. The
-   * record says that this was tried.
-   */
-  private async heal(work: UnusableWork, hub: Hub): Promise<Outcome> {
-    const { resource, content, observed, outcomes } = work;
-    const record = work.record!;
-    const good = (await this.records.lastGood(hub, record)) ?? record;
-    await publishWithoutRestart(this.services, resource, good);
-    const { pod } = observed;
-    if (!pod) return work.unusable;
-    const rejection = rejectionOf(work);
-    const isReplaced = record.replacedPod !== undefined && record.replacedPod !== pod.uid;
-    if (isReplaced) return outcomes.healing(true, rejection);
-    if (record.replacedPod === undefined) {
-      // The next pod does not know that this one rejected the desired content.
-      const rejected =
-        rejection === undefined ? record.rejected : { marker: content.marker, problem: rejection };
-      await this.records.set(hub, { ...record, replacedPod: pod.uid, rejected });
-    }
-    const result = await this.restarts.restart(
-      hub,
-      'recovery mode with a configuration that it has run with',
-    );
-    return outcomes.healing(false, rejection, result === 'held' ? observed.heldBy : undefined);
-  }
 }
 
 /** Polls a start with new content, since the end of the hub's process enqueues no reconcile. */
@@ -407,14 +307,3 @@ function awaitedStart(work: UnusableWork): { readonly after?: number } {
 }
 
 const reportRejected = (work: Work): Outcome => work.outcomes.checkFailed(rejectionOf(work) ?? '');
-
-/**
- * The reason why the desired content was rejected, as reported by the pod or the hub.
- *
- * @returns undefined when it was not rejected
- */
-function rejectionOf({ content, observed, record }: Work): string | undefined {
-  return [observed.pod?.rejected, record?.rejected].find((each) =>
-    isSameContent(each?.marker, content.marker),
-  )?.problem;
-}

@@ -1,4 +1,4 @@
-import type { HubAddress } from '../../client/connection/rest';
+import type { HubAddress } from '../../client/connection/hub-address';
 import { lookupAs } from '../../client/connection/service-address';
 import type { Hub } from '../../kinds';
 import { objectNames, selectorOf } from '../../kinds/object-names';
