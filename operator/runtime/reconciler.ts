@@ -13,7 +13,7 @@ import {
 } from '../base/limits';
 import type { Logger } from '../base/log';
 import { errorOutcome } from './error-outcome';
-import { failureOf, waitsForRemoval } from './failure';
+import { failureOf, waitsForRemoval } from './error-condition';
 import {
   conditionOf,
   conditionsAfter,

@@ -23,6 +23,8 @@ import { truncate } from '../../base/truncate';
 import type { Child } from '../objects/child';
 import { formatDiff } from '../objects/field-diff';
 import { volumeStatus } from '../hub-pod/hub-volume';
+import { isInConfiguration } from '../hub-pod/own-definitions';
+import type { Services } from '../services';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import { takenEntityId } from './expected-entity-id';
 import type { Observation } from './observation';
@@ -227,4 +229,22 @@ function readyMessage<R extends Child, S extends ConfigEntitySpec>(
   const taken = takenEntityId(type, entityType.nameOf(spec, id), entity.entity_id);
   const remark = taken === undefined ? '' : ` Another entity had ${taken} when this one was new.`;
   return `The hub uses it as ${entity.entity_id}.${remark}`;
+}
+
+/**
+ * The outcome when the hub's configuration defines an object with the same id. The hub runs only one of the
+ * two, and its API cannot write the one in the configuration.
+ */
+export function conflictInConfiguration<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  resource: R,
+  services: Pick<Services, 'cache'>,
+): Outcome | undefined {
+  const { type } = entityType;
+  const id = entityType.id(resource);
+  const { name: hub } = resource.spec.hubRef;
+  const { namespace } = resource.metadata;
+  if (!isInConfiguration(services, { namespace, hub }, type, id)) return undefined;
+  const message = `The configuration of the hub has the ${type} ${id} itself, in a package or a section of its own: remove it from the HubConfiguration, or give this resource another id.`;
+  return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
 }

@@ -1,13 +1,12 @@
 import { HubFailed, HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
-import { DEPENDENCY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
+import { REJECTED_WRITE_RETRY_INTERVAL } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outcome';
 import { conditionOf } from '../../runtime/conditions';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import type { Child } from '../objects/child';
 import { hubVolume } from '../hub-pod/hub-volume';
-import { isInConfiguration } from '../hub-pod/own-definitions';
 import { DriftPolicy } from '../objects/drift-policy';
 import type { OwnEntitySettings } from '../objects/own-entity';
 import { ObjectSync, untilLoaded } from '../objects/object-sync';
@@ -18,6 +17,7 @@ import { acquire, forgetFormer, forgetObject, untilAnnounced } from './acquisiti
 import { canClaim, Claims } from './claim';
 import { Completion } from './completion';
 import {
+  conflictInConfiguration,
   detailsOf,
   disabledAsInvalid,
   disabledMessage,
@@ -115,7 +115,7 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     const { entityType } = this;
     const problem = entityType.validate?.(entityType.spec(resource));
     if (problem !== undefined) return stalled('InvalidSpec', problem);
-    const conflict = this.conflictInConfiguration(resource);
+    const conflict = conflictInConfiguration(entityType, resource, this.services);
     if (conflict) return conflict;
     const { drift } = this.contexts.of(client, resource);
     await drift.watchEvents();
@@ -125,20 +125,6 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (context.forced) this.invalidate(work);
     await this.recordResult(work);
     return work;
-  }
-
-  /**
-   * The outcome when the hub's configuration defines an object with the same id. The hub runs only one of the
-   * two, and its API cannot write the one in the configuration.
-   */
-  private conflictInConfiguration(resource: R): Outcome | undefined {
-    const { type } = this.entityType;
-    const id = this.entityType.id(resource);
-    const { name: hub } = resource.spec.hubRef;
-    const { namespace } = resource.metadata;
-    if (!isInConfiguration(this.services, { namespace, hub }, type, id)) return undefined;
-    const message = `The configuration of the hub has the ${type} ${id} itself, in a package or a section of its own: remove it from the HubConfiguration, or give this resource another id.`;
-    return stalled('NameConflict', message, { after: DEPENDENCY_REQUEUE });
   }
 
   protected override follow(work: PlacedWork<R, S>): Promise<Outcome | undefined> {

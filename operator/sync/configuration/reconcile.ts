@@ -25,7 +25,7 @@ import { foldersFound } from './record/folders';
 import { publishConfiguration, publishLoaded, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
 import { WaysBack } from './ways-back';
-import { rejectionOf, type UnusableHub, type UnusableWork, type UsableWork, type Work } from './work';
+import { rejectionOf, type UnusableHub, type UnusableWork, type UsableWork, type Work } from './step-inputs';
 
 /** The inputs of a step that need no answer of the hub. */
 type Prepared = Omit<Work, 'observed' | 'last'>;

@@ -8,7 +8,7 @@ import { FAILED_MODES } from './decide';
 import { formerMarker } from './generate/content-marker';
 import { publishConfiguration, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecords } from './record/record';
-import { rejectionOf, type UnusableWork } from './work';
+import { rejectionOf, type UnusableWork } from './step-inputs';
 
 /** The steps by which a hub that could not start with a configuration runs again (rules.md, "Reload or restart"). */
 export class WaysBack {

@@ -27,6 +27,7 @@ import type { Services } from '../../services';
 import type { Lookup, Refusal, SettingsKind, SettingsResource } from './borrowed-type';
 import { type NamedCategory, resolveCategories } from './categories';
 import { changesOf, declaredSettings } from './declared';
+import { formerSettings, previousOf, restorable } from './former-settings';
 import {
   formatPrevious,
   type Previous,
@@ -152,7 +153,7 @@ export class EntrySettings<R extends Configurable> {
     });
     if ('outcome' in references) return whileMissing(references, cached, services.clock, context);
     cached.waiting = undefined;
-    const restorable = await this.restorable(previousOf(resource), client);
+    const former = await restorable(type, previousOf(resource), client);
     // The entries are read last, since a list is replaced as a whole, and a user may have added an item at
     // the same time.
     const all = await type.registryOf(client).entries();
@@ -162,7 +163,7 @@ export class EntrySettings<R extends Configurable> {
       client.categories.entries(scope),
     );
     const declared = declaredSettings(type, resource.spec, { ...references.ids, ...categories.ids });
-    const previous = recordedId(type, resource) === record.id ? restorable : {};
+    const previous = recordedId(type, resource) === record.id ? former : {};
     const recorded = recordedBefore(record.settings, declared, previous);
     const differences = settingsDiff(record.settings, declared, previous);
     // Ids of categories are left out of the hash: a category that a user removed gets a new id, which is a
@@ -178,24 +179,6 @@ export class EntrySettings<R extends Configurable> {
       differences,
       newCategories: categories.missing,
     };
-  }
-
-  /**
-   * The record without values that cannot be restored. A former area or category that no longer exists in the
-   * hub is left out, since the hub would accept its id nevertheless.
-   */
-  private async restorable(previous: Previous, client: HubClient): Promise<Previous> {
-    const all = Object.entries(previous).map(async ([name, setting]) => {
-      const { was, ...withoutFormer } = setting;
-      const { refersTo, category } = this.type.fields[name] ?? {};
-      if (typeof was !== 'string' || !(refersTo || category)) return [name, setting] as const;
-      const entries = refersTo
-        ? await client.registries[refersTo.entryType.type].entries()
-        : await client.categories.entries(category!);
-      const isThere = entries.has(was);
-      return [name, isThere ? setting : withoutFormer] as const;
-    });
-    return Object.fromEntries(await Promise.all(all));
   }
 
   dryRun(work: SettingsWork, seen: SeenSettings<R>): Outcome {
@@ -356,7 +339,7 @@ export class EntrySettings<R extends Configurable> {
     const object = this.objectOf(resource);
     const id = recordedId(type, resource);
     if (object === undefined || id === undefined) return [];
-    const previous = await this.restorable(withoutThose(previousOf(resource), kept), client);
+    const previous = await restorable(type, withoutThose(previousOf(resource), kept), client);
     const registry = type.registryOf(client);
     const all = await registry.entries();
     const record = all.get(id);
@@ -397,14 +380,6 @@ export class EntrySettings<R extends Configurable> {
   forget(resource: SettingsResource, client: HubClient): void {
     this.contexts.find(client)?.cached.delete(resource.metadata.uid);
   }
-}
-
-export const previousOf = ({ status }: SettingsResource): Previous =>
-  (status?.['previous'] as Previous | undefined) ?? {};
-
-/** The settings that a removal writes. */
-function formerSettings({ settings }: Configurable, previous: Previous): Settings {
-  return changesOf(settingsDiff(settings, {}, previous));
 }
 
 const withoutStop = (message: string): string => message.replace(/\.$/, '');

@@ -12,7 +12,8 @@ import type { EntryContexts } from '../entry-contexts';
 import type { Services } from '../../services';
 import type { Borrower, BorrowedType, SettingsResource } from './borrowed-type';
 import { ambiguousText, madeText, ownerAmong } from './declared';
-import { EntrySettings, previousOf, type SeenSettings, type SettingsWork } from './entry-settings';
+import { EntrySettings, type SeenSettings, type SettingsWork } from './entry-settings';
+import { previousOf } from './former-settings';
 
 type Work = SettingsWork<Borrower>;
 
