@@ -78,13 +78,10 @@ class StillRunning extends OperationalError {
 export class Reconciler<R extends CustomResource> {
   private readonly status: StatusWriter<R>;
   private readonly running: RunningReconciles;
-
   /** Resources whose reconciles fail with transient errors. */
   private readonly failing: Since;
-
   /** Resources that are being removed. */
   private readonly removing: Since;
-
   /** Resources whose status waits for the result of an operation. */
   private readonly deferred: Since;
 
