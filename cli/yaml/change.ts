@@ -1,7 +1,8 @@
 import { type Document, isMap, isSeq, type Node, Scalar, visit, type YAMLMap } from 'yaml';
 import { isObject } from '../../operator/base/is-object';
 import { numbersOfJson } from '../../operator/offline/manifests';
-import { Editor, type Manner, NotInParts } from './edit';
+import { Editor, type Manner } from './edit';
+import { NotInParts } from './source-text';
 import { DEFAULT_LAYOUT, type Layout, NotWritable } from './print';
 import { asKubectl, isSame, plain, readingsOf } from './readings';
 

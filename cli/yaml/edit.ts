@@ -1,6 +1,5 @@
 import {
   type Alias,
-  type CST,
   type Document,
   isAlias,
   isCollection,
@@ -10,7 +9,6 @@ import {
   isSeq,
   type Node,
   type Pair,
-  Scalar,
   visit,
   type YAMLMap,
   type YAMLSeq,
@@ -18,8 +16,19 @@ import {
 import { isObject } from '../../operator/base/is-object';
 import { numbersOfJson } from '../../operator/offline/manifests';
 import { commonItems } from './common-items';
-import { type Indicator, type Layout, printAfter, printFlow, printKey } from './print';
+import { type Layout, printAfter, printFlow, printKey } from './print';
 import { fingerprint, isSame } from './readings';
+import {
+  headerOf,
+  isBlockStyle,
+  isFlow,
+  NotInParts,
+  type Slot,
+  sourceItems,
+  type SourceItem,
+  SourceText,
+  startOf,
+} from './source-text';
 
 /** A replacement for a range of a text. */
 interface Edit {
@@ -28,27 +37,10 @@ interface Edit {
   readonly text: string;
 }
 
-/** The place of a value in a text. */
-interface Slot {
-  readonly value: Node | null;
-  readonly indicator: Indicator;
-  /** Offset after the indicator or, for an item of a flow list, after the separator. */
-  readonly from: number;
-  /** The tokens between the indicator and the value: spaces, comments, an anchor, a tag. */
-  readonly between: readonly CST.SourceToken[];
-  /** Column of the collection. */
-  readonly column: number;
-  readonly isFlow: boolean;
-}
-
-type SourceItem = CST.CollectionItem;
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The part of a value that is replaced. */
 export type Manner = 'parts' | 'fields' | 'whole';
-
-/** Thrown if the collection has a form whose parts cannot be edited individually. */
-export class NotInParts extends Error {}
 
 /**
  * Changes values of a document by replacing ranges of its text, so that everything else is unchanged, byte
@@ -58,6 +50,7 @@ export class Editor {
   private readonly edits: Edit[] = [];
   /** Nodes whose value changes or that are removed. */
   private readonly touched = new Set<Node>();
+  private readonly source: SourceText;
 
   /** @param lineBreak line break of the text */
   constructor(
@@ -65,7 +58,9 @@ export class Editor {
     private readonly document: Document.Parsed,
     private readonly layout: Layout,
     private readonly lineBreak: string,
-  ) {}
+  ) {
+    this.source = new SourceText(text);
+  }
 
   /**
    * Changes a value of a map. `parts` replaces only the parts of the value that differ, `fields` its fields
@@ -75,7 +70,7 @@ export class Editor {
    */
   change(map: YAMLMap, name: string, value: unknown, manner: Manner): void {
     const pair = (map.items as Pair<Node, Node | null>[]).find((each) => nameOf(each) === name);
-    const slot = pair && this.slotOfPair(map, pair);
+    const slot = pair && this.source.slotOfPair(map, pair);
     if (!slot) throw new NotInParts();
     if (manner === 'whole') this.replace(slot, value);
     else this.changeSlot(slot, value, manner === 'parts' ? Infinity : 1);
@@ -119,8 +114,8 @@ export class Editor {
   private writeOut(node: Node | null, affected: Set<Alias>): void {
     if (!isCollection(node)) return;
     const slots = isMap(node)
-      ? (node.items as Pair<Node, Node | null>[]).map((pair) => this.slotOfPair(node, pair))
-      : this.slotsOfItems(node);
+      ? (node.items as Pair<Node, Node | null>[]).map((pair) => this.source.slotOfPair(node, pair))
+      : this.source.slotsOfItems(node);
     for (const slot of slots) {
       if (!slot) continue;
       if (isAlias(slot.value) && affected.delete(slot.value)) this.replace(slot, this.valueOf(slot.value));
@@ -165,7 +160,7 @@ export class Editor {
     for (const name of names) {
       const pair = own.get(name);
       if (!pair) continue;
-      const slot = this.slotOfPair(map, pair);
+      const slot = this.source.slotOfPair(map, pair);
       if (!slot) {
         if (!isSame(null, value[name])) throw new NotInParts();
       } else this.changeSlot(slot, value[name], depth);
@@ -175,7 +170,7 @@ export class Editor {
     );
     const parts = pairs.map((pair) => ({
       start: startOf(pair.srcToken as SourceItem, pair.key),
-      end: this.endOfPair(pair),
+      end: this.source.endOfPair(pair),
       isRemoved: removed.includes(pair),
       nodes: [pair.key, pair.value],
     }));
@@ -188,7 +183,7 @@ export class Editor {
       return;
     }
     this.removeFromBlock(parts);
-    const column = this.column(parts[0]!.start);
+    const column = this.source.column(parts[0]!.start);
     for (const name of added)
       this.insertLine(
         parts.at(-1)!.end,
@@ -202,17 +197,17 @@ export class Editor {
    * order.
    */
   private changeItems(list: YAMLSeq, value: readonly unknown[], depth: number): void {
-    const slots = this.slotsOfItems(list);
+    const slots = this.source.slotsOfItems(list);
     if (slots.length === 0 || value.length === 0) throw new NotInParts();
     const source = sourceItems(list);
     const parts = slots.map((slot, index) => ({
       start: isFlow(list) ? startOf(source[index]!, slot.value) : slot.from - 1,
-      end: this.endOfSlot(slot),
+      end: this.source.endOfSlot(slot),
       isRemoved: false,
       nodes: [slot.value],
     }));
     const values = slots.map((slot) => this.valueOf(slot.value));
-    const column = isFlow(list) ? 0 : this.column(parts[0]!.start);
+    const column = isFlow(list) ? 0 : this.source.column(parts[0]!.start);
     const printed = (item: unknown) =>
       isFlow(list) ? printFlow(item, this.layout) : `-${printAfter('dash', item, column, this.layout)}`;
     let [from, to] = [0, 0];
@@ -265,10 +260,10 @@ export class Editor {
     const kept = parts.findIndex(({ isRemoved }) => !isRemoved);
     if (kept < 0) throw new NotInParts();
     const [{ start: first }] = parts as [Part];
-    const isInline = kept > 0 && this.text.slice(this.lineStart(first), first).trim() !== '';
+    const isInline = kept > 0 && this.text.slice(this.source.lineStart(first), first).trim() !== '';
     // The first part follows the indicator of its parent, which is kept.
     if (isInline) {
-      const between = this.text.slice(this.lineEnd(parts[kept - 1]!.end), parts[kept]!.start);
+      const between = this.text.slice(this.source.lineEnd(parts[kept - 1]!.end), parts[kept]!.start);
       // Comments of the part that becomes the first one are kept.
       const end = parts[kept]!.start - between.trimStart().length;
       this.edits.push({ start: first, end, text: '' });
@@ -278,25 +273,15 @@ export class Editor {
       this.forget(nodes);
       if (isInline && index < kept) return;
       const former = parts[index - 1];
-      const from = former ? this.withComments(start, this.lineEnd(former.end)) : this.lineStart(start);
-      this.edits.push({ start: from, end: this.lineEnd(end), text: '' });
+      const from = former
+        ? this.source.withComments(start, this.source.lineEnd(former.end))
+        : this.source.lineStart(start);
+      this.edits.push({ start: from, end: this.source.lineEnd(end), text: '' });
     });
   }
 
-  /** The beginning of the comment lines directly above a part, which belong to it. */
-  private withComments(start: number, limit: number): number {
-    let from = this.lineStart(start);
-    const indent = this.text.slice(from, start);
-    while (from > limit) {
-      const above = this.lineStart(from - 1);
-      if (above < limit || !this.text.startsWith(`${indent}#`, above)) break;
-      from = above;
-    }
-    return from;
-  }
-
   private insertLine(after: number, column: number, line: string): void {
-    const at = this.lineEnd(after);
+    const at = this.source.lineEnd(after);
     this.edits.push({ start: at, end: at, text: `${' '.repeat(column)}${line}\n` });
   }
 
@@ -316,7 +301,7 @@ export class Editor {
       ? ` ${printFlow(value, this.layout, isBlockStyle(style) ? undefined : style)}`
       : printAfter(indicator, value, column, this.layout, style);
     const properties = between.find(({ type }) => type === 'anchor' || type === 'tag');
-    const end = this.endOfSlot(slot);
+    const end = this.source.endOfSlot(slot);
     const isInLine = !(isCollection(node) && !isFlow(node)) && !isBlockStyle(style);
     if (isInLine && !printed.includes('\n') && (node?.srcToken || properties || slot.isFlow)) {
       const start = properties?.offset ?? node?.range?.[0] ?? end;
@@ -338,95 +323,6 @@ export class Editor {
     const ending = this.text[end - 1] === '\n' ? '\n' : '';
     this.edits.push({ start: from, end: end + (behind?.[0].length ?? 0), text: lines.join('\n') + ending });
   }
-
-  /** @returns undefined if the key has no value */
-  private slotOfPair(map: YAMLMap, { key, value, srcToken }: Pair<Node, Node | null>): Slot | undefined {
-    const { sep = [] } = (srcToken ?? {}) as SourceItem;
-    const colon = sep.findIndex(({ type }) => type === 'map-value-ind');
-    if (colon < 0) return undefined;
-    const column = isFlow(map) ? 0 : this.column(startOf(srcToken as SourceItem, key));
-    const { offset } = sep[colon]!;
-    const between = sep.slice(colon + 1);
-    return { value, indicator: 'key', from: offset + 1, between, column, isFlow: isFlow(map) };
-  }
-
-  private slotsOfItems(list: YAMLSeq): Slot[] {
-    const source = sourceItems(list);
-    const nodes = list.items as (Node | null)[];
-    if (source.length !== nodes.length) throw new NotInParts();
-    return nodes.map((value, index) => {
-      const { start, key, sep } = source[index]!;
-      if (isFlow(list)) {
-        const isPlain =
-          isScalar(value) || isAlias(value) || (isCollection(value) && value.srcToken !== undefined);
-        if (!isPlain || key || sep) throw new NotInParts();
-        const [from] = value.range!;
-        const between = start.filter(({ type }) => type !== 'comma');
-        return { value, indicator: 'dash', from, between, column: 0, isFlow: true };
-      }
-      const dash = start.findIndex(({ type }) => type === 'seq-item-ind');
-      const { offset } = start[dash]!;
-      const between = start.slice(dash + 1);
-      return {
-        value,
-        indicator: 'dash',
-        from: offset + 1,
-        between,
-        column: this.column(offset),
-        isFlow: false,
-      };
-    });
-  }
-
-  private endOfSlot({ value, from, between }: Slot): number {
-    if (value && hasText(value)) return this.endOf(value);
-    const last = between.filter(({ type }) => type === 'anchor' || type === 'tag').at(-1);
-    return last ? last.offset + last.source.length : from;
-  }
-
-  private endOfPair(pair: Pair<Node, Node | null>): number {
-    if (pair.value && hasText(pair.value)) return this.endOf(pair.value);
-    const { sep = [] } = pair.srcToken as SourceItem;
-    const last = sep
-      .filter(({ type }) => type === 'map-value-ind' || type === 'anchor' || type === 'tag')
-      .at(-1);
-    return last ? last.offset + last.source.length : this.endOf(pair.key);
-  }
-
-  /**
-   * The end of the content of a node, without comments that follow. The end of a block scalar is after its
-   * last line break.
-   */
-  private endOf(node: Node): number {
-    const [start, end] = node.range!;
-    if (isMap(node) && !isFlow(node)) return this.endOfPair(node.items.at(-1) as Pair<Node, Node | null>);
-    if (isSeq(node) && !isFlow(node)) return this.endOfSlot(this.slotsOfItems(node).at(-1)!);
-    const { type } = node as Scalar;
-    if (!isScalar(node) || !isBlockStyle(type)) return end;
-    const source = this.text.slice(start, end);
-    const [header] = source.split('\n', 1);
-    // Trailing empty lines belong to the text only if the header says so.
-    return /^[|>]\d?\+/.test(header!) ? end : start + source.replace(/\n[ \t\r\n]*$/, '\n').length;
-  }
-
-  private column(offset: number): number {
-    return (
-      offset -
-      this.lineStart(offset) -
-      (this.lineStart(offset) === 0 && this.text.startsWith('\ufeff') ? 1 : 0)
-    );
-  }
-
-  private lineStart(offset: number): number {
-    return this.text.lastIndexOf('\n', offset - 1) + 1;
-  }
-
-  /** The end of the line in which the content ends, including its comment. */
-  private lineEnd(end: number): number {
-    if (this.text[end - 1] === '\n') return end;
-    const at = this.text.indexOf('\n', end);
-    return at < 0 ? this.text.length : at + 1;
-  }
 }
 
 /** A pair or item of a collection. Its content lies between `start` and `end`. */
@@ -440,33 +336,3 @@ interface Part {
 const isMerge = (key: Node): boolean => isScalar(key) && typeof key.value === 'symbol';
 
 const nameOf = ({ key }: Pair<Node, Node | null>): string => String(isScalar(key) ? key.value : key);
-
-/**
- * Whether a collection is in flow style. A pair that is an item of a flow list counts too, since it has no
- * lines of its own.
- */
-const isFlow = ({ srcToken }: Node): boolean =>
-  srcToken?.type !== 'block-map' && srcToken?.type !== 'block-seq';
-
-const isBlockStyle = (style: unknown): boolean =>
-  style === Scalar.BLOCK_LITERAL || style === Scalar.BLOCK_FOLDED;
-
-const hasText = ({ range }: Node): boolean => !!range && range[1] > range[0];
-
-const headerOf = (node: Node | null): readonly CST.SourceToken[] =>
-  isScalar(node) && node.srcToken?.type === 'block-scalar' ? (node.srcToken.props as CST.SourceToken[]) : [];
-
-function sourceItems({ srcToken }: YAMLSeq): SourceItem[] {
-  if (srcToken?.type === 'block-seq')
-    return srcToken.items.filter(({ start }) => start.some(({ type }) => type === 'seq-item-ind'));
-  if (srcToken?.type === 'flow-collection')
-    return srcToken.items.filter(({ key, sep, value }) => key || sep || value);
-  throw new NotInParts();
-}
-
-/** Offset of the first character of a pair or item that is neither a space nor part of a comment. */
-function startOf({ start, key, sep }: SourceItem, node: Node | null): number {
-  const isContent = ({ type }: CST.SourceToken) => !['space', 'newline', 'comment', 'comma'].includes(type);
-  const first = start.find(isContent) ?? key ?? sep?.find(isContent);
-  return first?.offset ?? node!.range![0];
-}
