@@ -1,8 +1,5 @@
 import {
   analyticsPreferences,
-  backupAgent,
-  backupConfig,
-  backupInfo,
   coreConfig,
   deviceRegistryUpdated,
   entityRegistryUpdated,
@@ -25,6 +22,7 @@ import {
   triggerEventData,
   userRecord,
 } from './api-types';
+import { backupAgent, backupConfig, backupInfo } from './backup-types';
 import type { EntityPayload } from './config-entity';
 import { configEntry, configSubentry, flowInProgress } from './flow-step';
 import {

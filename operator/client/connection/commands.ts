@@ -1,10 +1,5 @@
-import type {
-  AnalyticsPreferences,
-  BackupConfigUpdate,
-  CoreConfigUpdate,
-  HttpSettings,
-  RegistryFields,
-} from './api-types';
+import type { AnalyticsPreferences, CoreConfigUpdate, HttpSettings, RegistryFields } from './api-types';
+import type { BackupConfigUpdate } from './backup-types';
 import type { events, messages, results } from './answers';
 import type { BlueprintDomain, ConfigEntityKind } from './config-entity';
 import type { RequestType } from './errors';

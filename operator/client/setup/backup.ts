@@ -1,5 +1,5 @@
 import type { HubConnection } from '../connection/connection';
-import type { BackupAgent, BackupConfig, BackupConfigUpdate, BackupInfo } from '../connection/api-types';
+import type { BackupAgent, BackupConfig, BackupConfigUpdate, BackupInfo } from '../connection/backup-types';
 import { readLog } from './log-records';
 
 /** @throws HubRejected `unknown_command` while the integration `backup` is not loaded */

@@ -1,4 +1,4 @@
-import type { BackupAgent, BackupConfig } from '../../client/connection/api-types';
+import type { BackupAgent, BackupConfig } from '../../client/connection/backup-types';
 import type { Hub, HubIntegration, HubSpec } from '../../kinds';
 import type { Services } from '../services';
 

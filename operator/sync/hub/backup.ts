@@ -3,7 +3,7 @@ import type {
   BackupConfigUpdate,
   BackupContents,
   BackupInfo,
-} from '../../client/connection/api-types';
+} from '../../client/connection/backup-types';
 import {
   backupFailure,
   getBackupConfig,

@@ -1,5 +1,5 @@
 import type { HubConnection } from '../../../../operator/client/connection/connection';
-import type { BackupConfig } from '../../../../operator/client/connection/api-types';
+import type { BackupConfig } from '../../../../operator/client/connection/backup-types';
 
 /**
  * This function is never called: the compiler checks it. An expected error that does not occur is an error

@@ -2,7 +2,7 @@ import type {
   BackupConfig,
   BackupConfigUpdate,
   BackupContents,
-} from '../../../../operator/client/connection/api-types';
+} from '../../../../operator/client/connection/backup-types';
 import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
