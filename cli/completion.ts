@@ -108,6 +108,8 @@ async function complete(
     previous === undefined
       ? undefined
       : command.options.find(({ long, short }) => previous === long || previous === short);
+  if (before?.long === '--hub')
+    return { candidates: await resourceNames(context, 'hub', rest).catch(() => []) };
   if (before?.required)
     return before.argChoices ? { candidates: before.argChoices } : { candidates: [], files: true };
   if (last.startsWith('-'))

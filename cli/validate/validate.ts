@@ -1,15 +1,18 @@
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { API_GROUP } from '../../operator/kinds/group';
 import { filesOf, isTestFile, read } from '../../operator/offline/files';
-import { type Finding, findingsOf, isOurs } from '../../operator/offline/findings';
+import { type Finding, findingsOf, inOrder, isOurs } from '../../operator/offline/findings';
 import { type Manifest, readManifestsWithin, type SyntaxProblem } from '../../operator/offline/manifests';
 import { type ExitCode, exitCodes } from '../exit-codes';
 import { count } from '../output';
+import type { LookUp } from './references';
 import { readTestFile } from '../test/file/test-file';
 
 export interface ValidateOptions {
   /** Whether warnings cause a failure too. */
   readonly strict?: boolean;
+  /** Name of the Hub in whose hub the names are looked up. */
+  readonly hub?: string;
 }
 
 /**
@@ -22,6 +25,8 @@ export interface Validation {
     readonly checked: number;
     readonly testFiles: number;
     readonly findings: readonly (Finding | (SyntaxProblem & { readonly severity: 'error' }))[];
+    /** Sentences about the look-up of names in a hub. Absent if there was none. */
+    readonly notes?: readonly string[];
   };
 }
 
@@ -30,6 +35,7 @@ export interface Validation {
  *
  * @param paths files, directories, or `-` for the standard input
  * @param texts reads the files' contents
+ * @param lookUp looks names up in a hub
  * @throws NotRead
  */
 export async function validate(
@@ -37,6 +43,7 @@ export async function validate(
   { strict = false }: ValidateOptions,
   input: () => Promise<string>,
   texts: BoundedTasks,
+  lookUp?: (manifests: readonly Manifest[]) => Promise<LookUp>,
 ): Promise<Validation> {
   const given: (Manifest | SyntaxProblem)[] = [];
   for (const path of paths.filter((each) => !isTestFile(each))) {
@@ -46,14 +53,19 @@ export async function validate(
   const tests = await findingsOfTests(paths, texts);
   const manifests = given.filter((each) => 'object' in each);
   const unreadable = given.filter((each): each is SyntaxProblem => !('object' in each));
-  const findings = [...(await findingsOf(manifests, texts)), ...tests.findings];
+  const offline = await findingsOf(manifests, texts);
+  const inHub = await lookUp?.(manifests);
+  const notes = inHub?.notes ?? [];
+  const findings = [...inOrder([...offline, ...(inHub?.findings ?? [])], manifests), ...tests.findings];
   const ours = manifests.filter(isOurs).length;
   const isEmpty = ours === 0 && tests.checked === 0;
   const errors = unreadable.length + findings.filter(({ severity }) => severity === 'error').length;
-  const warnings = findings.filter(({ severity }) => severity === 'warning').length + (isEmpty ? 1 : 0);
+  const warnings =
+    findings.filter(({ severity }) => severity === 'warning').length + notes.length + (isEmpty ? 1 : 0);
   const lines = [
     ...unreadable.map(({ file, line, message }) => `${file}:${line}: error: ${message}`),
     ...findings.map(lineOf),
+    ...notes.map((note) => `warning: ${note}`),
     ...(isEmpty ? [`warning: there is no resource of ${API_GROUP} in ${paths.join(', ')}.`] : []),
     `${count(ours, 'resource')}${tests.checked === 0 ? '' : ` and ${count(tests.checked, 'test file')}`} checked, ${manifests.length - ours} of other kinds ignored: ${count(errors, 'error')}, ${count(warnings, 'warning')}`,
   ];
@@ -63,7 +75,12 @@ export async function validate(
   return {
     output: `${lines.join('\n')}\n`,
     code,
-    result: { checked: ours, testFiles: tests.checked, findings: [...syntax, ...findings] },
+    result: {
+      checked: ours,
+      testFiles: tests.checked,
+      findings: [...syntax, ...findings],
+      ...(inHub && { notes }),
+    },
   };
 }
 

@@ -62,8 +62,21 @@ export async function findingsOf(manifests: readonly Manifest[], texts: BoundedT
   );
   for (const { definition, resource, report, isValid } of typed)
     await applyRules(definition, resource, { state, report, isValid, texts });
+  return inOrder(findings, manifests);
+}
+
+/** The findings in the order of the files, and of their lines. */
+export function inOrder(findings: readonly Finding[], manifests: readonly Manifest[]): Finding[] {
   const order = new Map([...new Set(manifests.map(({ file }) => file))].map((file, index) => [file, index]));
-  return findings.sort((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line);
+  return findings.toSorted((a, b) => order.get(a.file)! - order.get(b.file)! || a.line - b.line);
+}
+
+/** The resource in a manifest. Undefined if it is of no kind of the operator, or violates the schema of its kind. */
+export function validResource(manifest: Manifest): CustomResource | undefined {
+  const definition = isOurs(manifest) ? kindsByName.get(String(manifest.object['kind'])) : undefined;
+  if (!definition || manifest.object['apiVersion'] !== GROUP_VERSION) return undefined;
+  const { isValid, object } = checkSchema(definition, manifest.object);
+  return isValid ? asStored(object) : undefined;
 }
 
 const isSecret = ({ object: { apiVersion, kind } }: Manifest): boolean =>
@@ -187,7 +200,7 @@ function webhookProblems(
   if (other) report('error', duplicateMessage(definition, resource, other.metadata.name));
 }
 
-function nameOf({ kind, metadata }: Readonly<Record<string, unknown>>): string {
+export function nameOf({ kind, metadata }: Readonly<Record<string, unknown>>): string {
   const { name = '(without a name)', namespace } = (metadata ?? {}) as Partial<CustomResource['metadata']>;
   return `${kind} ${namespace ? `${namespace}/` : ''}${name}`;
 }

@@ -55,6 +55,12 @@ describe('completion', () => {
     expect(line.connections).toEqual([{ namespace: 'home', context: 'lab' }]);
   });
 
+  test('a Hub is offered after --hub, of any command', async () => {
+    expect((await complete('validate', '--hub', 'vi')).lines).toEqual(['villa', ':4']);
+    expect((await complete('export', '--hub', 'x')).lines).toEqual([':4']);
+    expect((await complete('validate', '--h')).lines).toEqual(['--hub', ':4']);
+  });
+
   test('a cluster that does not answer delays the shell for two seconds at most', async () => {
     const line = new CommandLine(villa);
     line.intercept = () => new Promise(() => undefined);

@@ -36,7 +36,7 @@ export const byId: EntryIdentity = {
  *
  * @returns undefined when the name has other letters or characters, which the hub transliterates or drops
  */
-function slugOf(name: string): string | undefined {
+export function slugOf(name: string): string | undefined {
   const plain = name.normalize('NFD').replace(/\p{Mn}/gu, '');
   if (!/^[A-Za-z0-9 _.'()/-]+$/.test(plain)) return undefined;
   return plain

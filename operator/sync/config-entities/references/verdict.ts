@@ -114,7 +114,8 @@ function messageOf(shown: readonly Missing[], { missing, notSetUp }: Found): str
   return `The hub does not have ${fewNames(names, MOST_IN_MESSAGE)}. Correct the name, or add what is missing to the hub.`;
 }
 
-function wordsOf({ type, id, suggestion }: Missing, notSetUp: ReadonlySet<string>): string {
+/** Words for a missing reference, such as `light.sofaa (did you mean light.sofa?)`. */
+export function wordsOf({ type, id, suggestion }: Missing, notSetUp: ReadonlySet<string>): string {
   const isNotSetUp = type === 'action' && notSetUp.has(domainOf(id));
   const remarks = [
     ...(isNotSetUp ? [`the integration ${domainOf(id)} is not set up`] : []),
