@@ -3,6 +3,7 @@ import { sourceFiles } from './sources';
 // Readers of a page look for one thing. The page shows immediately whether it has it, and is short.
 
 const LONGEST = 1_200; // words
+const LONGEST_RULES = 8_500; // words of rules.md, in which contributors look up one rule
 const LONGEST_AVERAGE = 30; // words of a paragraph
 /** Pages that readers search by headings, like a reference. */
 const references = ['docs/how-to/troubleshoot.md', 'docs/how-to/popular-integrations.md'];
@@ -21,9 +22,14 @@ test(`no tutorial or how-to page has more than ${LONGEST} words`, () => {
   const steps = pages.filter(
     ([name]) => /^docs\/(tutorial|how-to\/)/.test(name) && !references.includes(name),
   );
-  const long = steps.map(([name, text]) => ({ name, words: text.split(/\s+/).filter(Boolean).length }));
+  const long = steps.map(([name, text]) => ({ name, words: wordsOf(text) }));
   expect(steps.length).toBeGreaterThan(25);
   expect(long.filter(({ words }) => words > LONGEST)).toEqual([]);
+});
+
+test(`the page of rules has at most ${LONGEST_RULES} words`, () => {
+  const rules = pages.find(([name]) => name === 'docs/explanation/rules.md');
+  expect(wordsOf(rules![1])).toBeLessThanOrEqual(LONGEST_RULES);
 });
 
 test('each page of some length has headings, by which its parts are found and linked', () => {
@@ -50,7 +56,9 @@ const paragraphsOf = (text: string): readonly number[] =>
     .split(/\n\s*\n/)
     .map((block) => block.trim())
     .filter((block) => block !== '' && !/^(?:[#|<>:*-]|\d+\.)/.test(block))
-    .map((block) => block.split(/\s+/).length);
+    .map((block) => wordsOf(block));
+
+const wordsOf = (text: string): number => text.split(/\s+/).filter(Boolean).length;
 
 const averageOf = (counts: readonly number[]): number =>
   counts.length === 0 ? 0 : counts.reduce((sum, count) => sum + count, 0) / counts.length;
