@@ -27,19 +27,17 @@ export const cutHelpersTask: BoundedTask<Given, Cut> = {
   name: 'cutHelpers',
   run({ files, helpers }) {
     const chosen = new Set(helpers);
-    const byFile = new Map<string, HelperPlace[]>();
-    for (const place of yamlHelpers(new ConfigFiles(files)))
-      if (chosen.has(helperKey(place)))
-        byFile.set(place.file.name, [...(byFile.get(place.file.name) ?? []), place]);
+    const places = yamlHelpers(new ConfigFiles(files)).filter((each) => chosen.has(helperKey(each)));
+    const byFile = groupedBy(places, ({ file }) => file.name);
     const changed: Record<string, string> = {};
     const kept: string[] = [];
     const warnings: string[] = [];
-    for (const [name, places] of byFile) {
-      const cut = withoutPlaces(files[name]!, places);
-      if (cut === undefined) kept.push(...places.map(helperKey));
+    for (const [name, ofFile] of byFile) {
+      const cut = withoutPlaces(files[name]!, ofFile);
+      if (cut === undefined) kept.push(...ofFile.map(helperKey));
       else {
         changed[name] = cut.text;
-        const lines = cut.comments.map((at) => places[0]!.file.positionOf(at).line);
+        const lines = cut.comments.map((at) => ofFile[0]!.file.positionOf(at).line);
         warnings.push(
           ...lines.map(
             (line) =>
@@ -54,6 +52,16 @@ export const cutHelpersTask: BoundedTask<Given, Cut> = {
 
 export const helperKey = ({ domain, id }: Pick<HelperPlace, 'domain' | 'id'>): string => `${domain}.${id}`;
 
+function groupedBy<T, K>(items: readonly T[], groupOf: (item: T) => K): ReadonlyMap<K, readonly T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const group = groups.get(groupOf(item)) ?? [];
+    group.push(item);
+    groups.set(groupOf(item), group);
+  }
+  return groups;
+}
+
 type Range = readonly [start: number, end: number];
 
 interface CutText {
@@ -66,10 +74,10 @@ interface CutText {
 function withoutPlaces(text: string, places: readonly HelperPlace[]): CutText | undefined {
   const mark = text.startsWith('\ufeff') ? '\ufeff' : '';
   const body = text.slice(mark.length);
-  const byMap = new Map<YAMLMap, Pair[]>();
-  for (const { map, pair } of places) byMap.set(map!, [...(byMap.get(map!) ?? []), pair!]);
+  const byMap = groupedBy(places, ({ map }) => map!);
   const ranges: Range[] = [];
-  for (const [map, pairs] of byMap) {
+  for (const [map, ofMap] of byMap) {
+    const pairs = new Set<Pair>(ofMap.map(({ pair }) => pair!));
     const own = map.flow ? flowRanges(map, pairs) : blockRanges(body, pairs);
     if (!own) return undefined;
     ranges.push(...own);
@@ -86,7 +94,7 @@ function withoutPlaces(text: string, places: readonly HelperPlace[]): CutText | 
 }
 
 /** The lines of pairs. @returns undefined if one shares a line with something else */
-function blockRanges(text: string, pairs: readonly Pair[]): readonly Range[] | undefined {
+function blockRanges(text: string, pairs: ReadonlySet<Pair>): readonly Range[] | undefined {
   const ranges: Range[] = [];
   for (const pair of pairs) {
     const start = (pair.key as Node).range![0];
@@ -103,13 +111,13 @@ function blockRanges(text: string, pairs: readonly Pair[]): readonly Range[] | u
 }
 
 /** The parts of a map in braces, with the commas between them. */
-function flowRanges(map: YAMLMap, pairs: readonly Pair[]): readonly Range[] {
+function flowRanges(map: YAMLMap, pairs: ReadonlySet<Pair>): readonly Range[] {
   const items = map.items as readonly Pair[];
   const startOf = (pair: Pair) => (pair.key as Node).range![0];
-  const lastKept = items.findLastIndex((each) => !pairs.includes(each));
+  const lastKept = items.findLastIndex((each) => !pairs.has(each));
   if (lastKept < 0) return [[startOf(items[0]!), map.range![1] - 1]];
   const ranges = items.flatMap((each, index): Range[] =>
-    index < lastKept && pairs.includes(each) ? [[startOf(each), startOf(items[index + 1]!)]] : [],
+    index < lastKept && pairs.has(each) ? [[startOf(each), startOf(items[index + 1]!)]] : [],
   );
   const end = (pair: Pair) => (pair.value as Node | null)?.range?.[1] ?? (pair.key as Node).range![1];
   return lastKept === items.length - 1 ? ranges : [...ranges, [end(items[lastKept]!), end(items.at(-1)!)]];

@@ -37,6 +37,8 @@ export interface HelperPlace {
   /** Undefined if the file is the helper, in a folder that `!include_dir_named` includes. */
   readonly pair?: Pair<Node, Node | null>;
   readonly map?: YAMLMap;
+  /** Whether the section has `<<`. */
+  readonly isMerged?: boolean;
 }
 
 /** All helpers of a configuration in the order of domains and files. */
@@ -50,6 +52,7 @@ export function yamlHelpers(files: ConfigFiles): readonly HelperPlace[] {
 function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): readonly HelperPlace[] {
   const meant = files.follow(place);
   const { node, file } = meant;
+  const isMerged = isMap(node) && node.items.some(isMerge);
   if (isMap(node))
     return node.items
       .filter((pair) => !isMerge(pair))
@@ -58,6 +61,7 @@ function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): read
         id: isScalar(pair.key) ? String(pair.key.value) : '',
         file,
         map: node,
+        isMerged,
         pair: pair as Pair<Node, Node | null>,
       }));
   const { tag } = (node ?? {}) as { readonly tag?: string };
@@ -99,7 +103,7 @@ const UNREAD = 'it cannot be read without the rest of the file: write it as a ma
 const LONGEST_ID = 64;
 
 /** Why the text of a helper cannot be taken out of its file; undefined if it can. */
-function unfit({ id, pair, map }: HelperPlace): string | undefined {
+function unfit({ id, pair, map, isMerged }: HelperPlace): string | undefined {
   if (!pair || !map) return 'the file is included as one helper: write it into a section, with its id as key';
   if (!isScalar(pair.key) || !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(id) || id.length > LONGEST_ID)
     return `its key is no id of a HubHelper, which has up to ${LONGEST_ID} of a-z, 0-9 and single _`;
@@ -114,7 +118,7 @@ function unfit({ id, pair, map }: HelperPlace): string | undefined {
   for (const part of [pair.key, pair.value]) if (part) visit(part, { Node: (_, node) => look(node) });
   if (found === undefined && map.anchor !== undefined)
     return 'its section has an anchor: write the values out where the alias is';
-  if (map.items.some(isMerge))
+  if (isMerged)
     return 'its section merges another one (<<), which may have a helper of this id: write the values out';
   return found;
 }
@@ -137,6 +141,7 @@ class TypedFiles {
     const pairs = new Map<number, () => { readonly value: unknown }>();
     const document = parseDocument(this.files[name]!.replace(/^\ufeff/, ''), {
       ...hubReading,
+      uniqueKeys: false, // the parser would compare every key with every other
       logLevel: 'error',
     });
     if (document.errors.length > 0) return pairs;
