@@ -4920,6 +4920,13 @@ export interface HubHelperSpec {
   readonly driftPolicy?: HubHelperSpecDriftPolicy;
 
   /**
+   * Beta: Settings of the entity of the helper in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+   *
+   * @schema HubHelperSpec#entity
+   */
+  readonly entity?: HubHelperSpecEntity;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubHelperSpec#hubRef
@@ -5009,6 +5016,7 @@ export function toJson_HubHelperSpec(obj: HubHelperSpec | undefined): Record<str
     'datetime': toJson_HubHelperSpecDatetime(obj.datetime),
     'deletionPolicy': obj.deletionPolicy,
     'driftPolicy': obj.driftPolicy,
+    'entity': toJson_HubHelperSpecEntity(obj.entity),
     'hubRef': toJson_HubHelperSpecHubRef(obj.hubRef),
     'icon': obj.icon,
     'id': obj.id,
@@ -5181,6 +5189,82 @@ export enum HubHelperSpecDriftPolicy {
   /** Warn */
   WARN = "Warn",
 }
+
+/**
+ * Beta: Settings of the entity of the helper in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+ *
+ * @schema HubHelperSpecEntity
+ */
+export interface HubHelperSpecEntity {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubHelperSpecEntity#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the helper: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntity#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * Category on the page Helpers of the hub: its name there. One that does not exist is made, and stays in the hub. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntity#category
+   */
+  readonly category?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubHelperSpecEntity#expose
+   */
+  readonly expose?: HubHelperSpecEntityExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntity#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * Icon that the hub shows instead of the default one, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntity#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubHelperSpecEntity#labels
+   */
+  readonly labels?: string[];
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecEntity' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecEntity(obj: HubHelperSpecEntity | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'category': obj.category,
+    'expose': toJson_HubHelperSpecEntityExpose(obj.expose),
+    'hidden': obj.hidden,
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
@@ -5519,6 +5603,50 @@ export enum HubHelperSpecType {
   /** schedule */
   SCHEDULE = "schedule",
 }
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubHelperSpecEntityExpose
+ */
+export interface HubHelperSpecEntityExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntityExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntityExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubHelperSpecEntityExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubHelperSpecEntityExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubHelperSpecEntityExpose(obj: HubHelperSpecEntityExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
 
 /**
  * How dashboards show it. Default slider.
@@ -7073,6 +7201,13 @@ export interface HubPersonSpec {
   readonly driftPolicy?: HubPersonSpecDriftPolicy;
 
   /**
+   * Beta: Settings of the entity of the person in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+   *
+   * @schema HubPersonSpec#entity
+   */
+  readonly entity?: HubPersonSpecEntity;
+
+  /**
    * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
    *
    * @schema HubPersonSpec#hubRef
@@ -7118,6 +7253,7 @@ export function toJson_HubPersonSpec(obj: HubPersonSpec | undefined): Record<str
     'deletionPolicy': obj.deletionPolicy,
     'deviceTrackers': obj.deviceTrackers?.map(y => y),
     'driftPolicy': obj.driftPolicy,
+    'entity': toJson_HubPersonSpecEntity(obj.entity),
     'hubRef': toJson_HubPersonSpecHubRef(obj.hubRef),
     'id': obj.id,
     'name': obj.name,
@@ -7154,6 +7290,74 @@ export enum HubPersonSpecDriftPolicy {
 }
 
 /**
+ * Beta: Settings of the entity of the person in the hub, beside its definition. They are written once the hub uses the definition, which never waits for them. Absent: the settings in the hub are kept.
+ *
+ * @schema HubPersonSpecEntity
+ */
+export interface HubPersonSpecEntity {
+  /**
+   * Other names for voice assistants, beside those that it has. Names that others gave it stay.
+   *
+   * @schema HubPersonSpecEntity#aliases
+   */
+  readonly aliases?: string[];
+
+  /**
+   * The area of the person: `spec.name` of a HubArea, else `metadata.name` of a HubArea, else the name of an area in the hub. The settings wait for it. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntity#areaName
+   */
+  readonly areaName?: string;
+
+  /**
+   * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+   *
+   * @schema HubPersonSpecEntity#expose
+   */
+  readonly expose?: HubPersonSpecEntityExpose;
+
+  /**
+   * True: dashboards do not show it by themselves. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntity#hidden
+   */
+  readonly hidden?: boolean;
+
+  /**
+   * Icon that the hub shows instead of the default one, of the form `<prefix>:<name>`. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntity#icon
+   */
+  readonly icon?: string;
+
+  /**
+   * Labels, beside those that it has: each is `spec.name` of a HubLabel, else `metadata.name` of a HubLabel, else the name of a label in the hub. The settings wait for them. Labels that others gave it stay.
+   *
+   * @schema HubPersonSpecEntity#labels
+   */
+  readonly labels?: string[];
+}
+
+/**
+ * Converts an object of type 'HubPersonSpecEntity' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubPersonSpecEntity(obj: HubPersonSpecEntity | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'aliases': obj.aliases?.map(y => y),
+    'areaName': obj.areaName,
+    'expose': toJson_HubPersonSpecEntityExpose(obj.expose),
+    'hidden': obj.hidden,
+    'icon': obj.icon,
+    'labels': obj.labels?.map(y => y),
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
  * The Hub (Home Assistant instance) that this resource belongs to. It may be created later: the resource waits for it.
  *
  * @schema HubPersonSpecHubRef
@@ -7175,6 +7379,50 @@ export function toJson_HubPersonSpecHubRef(obj: HubPersonSpecHubRef | undefined)
   if (obj === undefined) { return undefined; }
   const result = {
     'name': obj.name,
+  };
+  // filter undefined values
+  return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});
+}
+/* eslint-enable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+
+/**
+ * Which assistants may see and control the entity. Absent: the settings in the hub are kept.
+ *
+ * @schema HubPersonSpecEntityExpose
+ */
+export interface HubPersonSpecEntityExpose {
+  /**
+   * Whether Amazon Alexa may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntityExpose#alexa
+   */
+  readonly alexa?: boolean;
+
+  /**
+   * Whether the assistant of the hub may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntityExpose#conversation
+   */
+  readonly conversation?: boolean;
+
+  /**
+   * Whether Google Assistant may see and control the entity. Absent: the value in the hub is kept. Removed from the spec: the hub gets back the value from before, unless it was changed since.
+   *
+   * @schema HubPersonSpecEntityExpose#googleAssistant
+   */
+  readonly googleAssistant?: boolean;
+}
+
+/**
+ * Converts an object of type 'HubPersonSpecEntityExpose' to JSON representation.
+ */
+/* eslint-disable max-len, @stylistic/max-len, quote-props, @stylistic/quote-props */
+export function toJson_HubPersonSpecEntityExpose(obj: HubPersonSpecEntityExpose | undefined): Record<string, any> | undefined {
+  if (obj === undefined) { return undefined; }
+  const result = {
+    'alexa': obj.alexa,
+    'conversation': obj.conversation,
+    'googleAssistant': obj.googleAssistant,
   };
   // filter undefined values
   return Object.entries(result).reduce((r, i) => (i[1] === undefined) ? r : ({ ...r, [i[0]]: i[1] }), {});

@@ -304,7 +304,10 @@ async function changeInHub(
     return withOwnEntity(change, resource, entityType.id(resource as Child), siblings, stored);
   }
   const entryType = entryTypeOf(resource);
-  if (entryType) return registryChange(entryType, resource, siblings, stored);
+  if (entryType)
+    return registryChange(entryType, resource, siblings, stored, (change, id) =>
+      withOwnEntity(change, resource, id, siblings, stored),
+    );
   const borrowedType = borrowedTypeOf(resource.kind);
   if (borrowedType) return settingsChange(borrowedType, resource, siblings, stored);
   if (resource.kind === blueprint.kind) return blueprintChange(resource, stored);

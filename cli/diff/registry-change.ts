@@ -60,14 +60,17 @@ const ofKind = (resources: readonly CustomResource[], kind: string): readonly En
   resources.filter((each) => each.kind === kind) as unknown as readonly EntryResource[];
 
 /**
- * The write that the operator would send for an entry of a registry or a collection. @param others all resources
- * of the same hub
+ * The write that the operator would send for an entry of a registry or a collection.
+ *
+ * @param others all resources of the same hub
+ * @param withSettings adds the change of the settings of the entity, by the id of the entry in the hub
  */
 export async function registryChange(
   entryType: EntryType,
   resource: CustomResource,
   others: readonly CustomResource[],
   stored: StoredObjects,
+  withSettings: (change: HubChange, id: string) => Promise<HubChange>,
 ): Promise<HubChange> {
   const entry = resource as EntryResource;
   const problem = entryType.validate?.(entry);
@@ -98,10 +101,11 @@ export async function registryChange(
   const record = entries.get(located.id)!;
   const missing = isAccepted ? await missingEntities(entryType, entry, client) : [];
   const fields = entryDiff(entryType, record, withoutRemoved(entryType, record, desired, missing));
-  if (fields.length === 0) return { action: 'none', fields, notes: [] };
+  if (fields.length === 0) return withSettings({ action: 'none', fields, notes: [] }, located.id);
   if (isLeft) return left;
   const conflict = nameConflict(entryType, entry, located.id, entries, siblings);
-  return conflict.type === 'Held' ? waitsFor(conflict.owner) : { action: 'update', fields, notes: [] };
+  if (conflict.type === 'Held') return waitsFor(conflict.owner);
+  return withSettings({ action: 'update', fields, notes: [] }, located.id);
 }
 
 const left: HubChange = { action: 'none', fields: [], notes: [DRIFT_IS_LEFT] };

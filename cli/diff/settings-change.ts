@@ -61,7 +61,7 @@ export async function withOwnEntity(
   if (resource.spec['entity'] === undefined && recordedId(type, resource) === undefined) return change;
   const references = await referencesOf(type, resource, others, stored);
   if ('outcome' in references) return joined(change, without('waits', references.missing));
-  const found = await findOwnEntity(own, id, stored.client);
+  const found = await findOwnEntity(own, given, id, stored.client);
   if (!found) return change;
   const lookup = await lookupOf(type, resource, others, stored);
   return joined(change, await compared(type, resource, { ...found, lookup }, references.ids, stored));

@@ -7,7 +7,8 @@ import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
 import { ownLabels } from '../../operator/sync/objects/own-labels';
-import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
+import { entryKinds, type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
+import { madeEntity } from '../settings/own-entity';
 import { entrySpecOf, type LookedUpNames, type NameOfEntry } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
@@ -83,7 +84,7 @@ export function describe(
     settings?.categories.get(type)?.get(id) ??
     nameOfEntry(entries, type as RegistryType, id);
   const described = [
-    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, nameOf)),
+    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, { nameOf, settings })),
     ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
       const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
       const names = new Names();
@@ -102,11 +103,18 @@ export function describe(
     }),
   ];
   const found = describeIntegrations(hub, integrations);
-  const made = new Set(
-    Object.values(entities)
-      .flat()
-      .map(({ entityId }) => entityId),
-  );
+  const ofEntries = settings
+    ? entryTypes.flatMap((entryType) =>
+        (entries[entryType.type] ?? []).map((each) =>
+          madeEntityId(entryType, entryIdIn(entryType.type, each), settings),
+        ),
+      )
+    : [];
+  const ofDefinitions = Object.values(entities).flat();
+  const made = new Set([
+    ...ofDefinitions.map(({ entityId }) => entityId),
+    ...ofEntries.filter((each) => each !== undefined),
+  ]);
   const others = settings
     ? describeSettings(settings, { integrations, names: found.names, nameOf, made })
     : { described: [], notExpressed: [] };
@@ -133,7 +141,7 @@ function describeEntries(
   hub: string,
   kind: string,
   entries: HubContent['entries'],
-  nameOf: NameOfEntry,
+  { nameOf, settings }: { readonly nameOf: NameOfEntry; readonly settings: HubSettings | undefined },
 ): readonly Described[] {
   const names = new Names();
   return entryTypes
@@ -145,10 +153,23 @@ function describeEntries(
         .toSorted((a, b) => (entryIdIn(type, a) < entryIdIn(type, b) ? -1 : 1))
         .map((record) => {
           const id = entryIdIn(type, record);
-          const spec = entrySpecOf(entryType, record, nameOf);
+          const entityId = settings && madeEntityId(entryType, id, settings);
+          const spec = {
+            ...entrySpecOf(entryType, record, nameOf),
+            ...(settings && ownEntitySpec(kind, entityId, settings, nameOf)),
+          };
           return resourceOf(hub, definition, `${type} ${id}`, names.take(record.name, id), spec);
         });
     });
+}
+
+/** The entity of an entry whose resource has the settings of that. */
+function madeEntityId(
+  { definition: { ownEntity }, component }: EntryType,
+  id: string,
+  { entities }: HubSettings,
+): string | undefined {
+  return ownEntity && component && madeEntity(ownEntity, component, id, entities)?.entityId;
 }
 
 const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>

@@ -126,14 +126,14 @@ export function describeSettings(
 /** The spec of the settings of the entity that a resource makes, where a person may have changed some. */
 export function ownEntitySpec(
   kind: string,
-  entityId: string,
+  entityId: string | undefined,
   { entities, facts, exposesNew }: HubSettings,
   nameOf: NameOf,
 ): Readonly<Record<string, unknown>> {
   const own = ownTypeOf(kind);
   const entity = own && entities.find((each) => each.entityId === entityId);
   return entity
-    ? specOfSettings(own.type, customizedEntity(entity, facts.get(entityId), exposesNew), nameOf)
+    ? specOfSettings(own.type, customizedEntity(entity, facts.get(entity.entityId), exposesNew), nameOf)
     : {};
 }
 

@@ -52,7 +52,7 @@ export async function pulledOwnEntity(
   const own = ownTypeOf(given.kind);
   const resource = given as SettingsResource;
   if (!own || resource.spec['entity'] === undefined) return {};
-  const found = await findOwnEntity(own, id, stored.client);
+  const found = await findOwnEntity(own, given, id, stored.client);
   return found ? pulledFrom(own.type, resource, found.record.settings, others, stored) : {};
 }
 

@@ -109,7 +109,8 @@ async function pulledEntry(
   const names = Object.entries({ name: { name: 'name' }, ...entryType.fields })
     .filter(([, field]) => changed.has(field.name))
     .map(([path]) => path.split('.')[0]!);
-  return pick(inHub, [...new Set(names)]);
+  const id = (located as { readonly id: string }).id;
+  return { ...pick(inHub, [...new Set(names)]), ...(await pulledOwnEntity(resource, id, resources, stored)) };
 }
 
 async function pulledIntegration(

@@ -90,7 +90,13 @@ function makerOf(
 ): Child | undefined {
   const made = type.madeBy?.(record);
   const all = others as readonly Child[];
-  return made && all.find((each) => each.kind === made.definition.kind && recordedId(made, each) === made.id);
+  return (
+    made &&
+    all.find(
+      (each) =>
+        each.kind === made.definition.kind && recordedId(made, each) === made.id && made.isMaker(each),
+    )
+  );
 }
 
 /** Another resource that already has the entry; undefined if there is none. */

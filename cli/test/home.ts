@@ -12,6 +12,7 @@ import {
   type HubScript,
   kindsByName,
 } from '../../operator/kinds';
+import { ownDomain } from '../../operator/kinds/kind';
 import { registryName } from '../../operator/kinds/ids';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { isConfigMap } from '../../operator/offline/findings';
@@ -166,12 +167,12 @@ function entityPlacesOf(resources: readonly CustomResource[]): Pick<Home, 'entit
     if (areaName === undefined && given.length === 0) return [];
     const area = areaName === undefined ? undefined : nameIn(allAreas, areaName);
     const isThere = area !== undefined && (names.size === 0 || names.has(area));
-    const { domain, integration: platform } = ownEntity;
+    const domain = ownDomain(ownEntity, resource);
     return [
       {
         domain,
-        platform,
-        id: String(definition.identity?.(resource)),
+        platform: ownEntity.integrations[domain]!,
+        id: String(ownEntity.uniqueIdOf?.(resource) ?? definition.identity?.(resource)),
         ...(isThere && { area }),
         labels: given.map((each) => nameIn(allLabels, each)),
       },

@@ -110,7 +110,7 @@ export const automation = defineChild({
   ],
   validated: true,
   identity: effectiveId,
-  ownEntity: { domain: 'automation', integration: 'automation', idField: 'automationId' },
+  ownEntity: { integrations: { automation: 'automation' }, idField: 'automationId', category: 'automation' },
 });
 
 export type HubAutomation = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -92,8 +92,8 @@ export const categories = {
   },
 } as const satisfies Field;
 
-/** The settings of the entity that a resource makes. `noun`: `automation`; `page`: the one that lists it. */
-export const ownEntity = (noun: string, page: string) =>
+/** The settings of the entity that a resource makes, which no page of the hub sorts. `noun`: `person` */
+export const ownUnsortedEntity = (noun: string) =>
   ({
     type: 'object',
     description:
@@ -102,13 +102,20 @@ export const ownEntity = (noun: string, page: string) =>
     properties: {
       ...placeSettings(noun),
       ...entitySettings,
-      category: category(page),
       icon: {
         ...icon,
         description: `Icon that the hub shows instead of the default one, of the form \`<prefix>:<name>\`. ${keptOrPutBack}`,
       },
     },
   }) as const satisfies Field;
+
+/** The settings of the entity that a resource makes. `noun`: `automation`; `page`: the one that lists it. */
+export const ownEntity = (noun: string, page: string) => {
+  const { properties, ...entity } = ownUnsortedEntity(noun);
+  const { icon: ownIcon, ...others } = properties;
+  const all = { ...others, category: category(page), icon: ownIcon };
+  return { ...entity, properties: all } as const satisfies Field;
+};
 
 /** Selectors of a device by properties that remain after the hub is set up again. */
 const deviceSelectors = {

@@ -1,4 +1,4 @@
-import type { Resource } from './resource';
+import type { CustomResource, Resource } from './resource';
 import type { CelRule, Infer, Schema } from './schema';
 
 export type { CelRule };
@@ -86,14 +86,23 @@ export function defineKind<const Spec extends Schema, const Status extends Schem
   return definition;
 }
 
-/** How the hub registers the entity of an object. */
+/** How the hub registers the entities of the objects of a kind. */
 export interface OwnEntity {
-  readonly domain: string;
-  /** The integration that provides it. */
-  readonly integration: string;
+  /** The integrations that provide them, by the domains of the entities. */
+  readonly integrations: Readonly<Record<string, string>>;
+  /** The domain of the entity of one resource; absent: there is only one. */
+  domainOf?(resource: CustomResource): string;
+  /** The unique id of the entity of a resource that has none in status yet. Absent: the identity of the resource. */
+  uniqueIdOf?(resource: CustomResource): string;
   /** Field of `status` with its unique id. */
   readonly idField: string;
+  /** The page of the hub that sorts them into categories. Absent: none does. */
+  readonly category?: 'automation' | 'scene' | 'script' | 'helpers';
 }
+
+/** The domain of the entity that a resource makes. */
+export const ownDomain = (ownEntity: OwnEntity, resource: CustomResource): string =>
+  ownEntity.domainOf?.(resource) ?? Object.keys(ownEntity.integrations)[0]!;
 
 /** A reference to an object of an operator's kind, a Secret or a ConfigMap. */
 export interface Reference {

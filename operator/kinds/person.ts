@@ -1,10 +1,11 @@
+import { ownEntityReferences, ownUnsortedEntity } from './borrowed';
 import { chosenIdRules, slugId } from './chosen-id';
 import { text } from './fields';
 import { chosenId } from './ids';
 import { defineRegistryEntry, entryName, registryEntrySpec } from './registry-entry';
 import type { Resource } from './resource';
 import type { Infer } from './schema';
-import { hubObjectStatusWith } from './status';
+import { hubObjectStatusWith, ownEntityFields } from './status';
 
 const STAYS = 'Absent: what the hub has is kept, also when the field is removed from the spec.';
 
@@ -45,6 +46,7 @@ const spec = {
       maxItems: 16,
       'x-kubernetes-list-type': 'set',
     },
+    entity: ownUnsortedEntity('person'),
   }),
   'x-kubernetes-validations': chosenIdRules,
 } as const;
@@ -57,6 +59,7 @@ const status = hubObjectStatusWith({
     'The id under which the operator is creating the person. Recorded before the person is created: an operator that was killed meanwhile ' +
       'adopts the person of that id, which another client may have made.',
   ),
+  ...ownEntityFields,
 });
 
 type Spec = Infer<typeof spec>;
@@ -83,6 +86,11 @@ export const person = defineRegistryEntry({
   ],
   identity: (resource: Resource<Pick<Spec, 'id'>>): string => chosenId(resource),
   identityField: 'spec.id',
+  references: ownEntityReferences,
+  ownEntity: {
+    integrations: { person: 'person' },
+    idField: 'id',
+  },
 });
 
 export type HubPerson = Resource<Spec, Infer<typeof status>>;

@@ -26,7 +26,7 @@ const ofChosenId = ['HubHelper', 'HubPerson'] as const;
 /** Kinds that change settings of objects which integrations create. */
 const borrowed = ['HubEntity', 'HubDevice'] as const;
 /** Kinds with settings of an entity or a device. */
-const withSettings = [...borrowed, ...entities] as const;
+const withSettings = [...borrowed, ...entities, ...ofChosenId] as const;
 const hub = ['Hub'] as const;
 const integrations = ['HubIntegration'] as const;
 const blueprints = ['HubBlueprint'] as const;

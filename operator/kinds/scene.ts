@@ -90,7 +90,7 @@ export const scene = defineChild({
   validated: true,
   identity: effectiveId,
   references: ownEntityReferences,
-  ownEntity: { domain: 'scene', integration: 'homeassistant', idField: 'sceneId' },
+  ownEntity: { integrations: { scene: 'homeassistant' }, idField: 'sceneId', category: 'scene' },
 });
 
 export type HubScene = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -138,7 +138,7 @@ export const script = defineChild({
   ],
   validated: true,
   identity: scriptId,
-  ownEntity: { domain: 'script', integration: 'script', idField: 'scriptId' },
+  ownEntity: { integrations: { script: 'script' }, idField: 'scriptId', category: 'script' },
 });
 
 export type HubScript = Resource<Infer<typeof spec>, Infer<typeof status>>;

@@ -242,6 +242,14 @@ async function setEntities(client: HubClient): Promise<void> {
       categories: { automation: category },
     });
   }
+  const helpers = entities.filter(({ entityId }) => /^(counter|timer|person)\./.test(entityId));
+  const category = await categoryOf(client, 'helpers');
+  for (const { entityId } of helpers.slice(0, 6))
+    await updateEntity(client, entityId, {
+      area_id: 'zimmer_2',
+      icon: 'mdi:sheep',
+      ...(!entityId.startsWith('person.') && { categories: { helpers: category } }),
+    });
   for (const each of ['light.bed_light', 'switch.ac'])
     await send(client, 'homeassistant/expose_entity', {
       assistants: ['conversation'],

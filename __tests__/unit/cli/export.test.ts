@@ -198,6 +198,37 @@ describe('the files of an export', () => {
     });
   });
 
+  test('settings of the entity of a helper are in the file of the helper, and not in a file of their own', () => {
+    const entity = {
+      id: 'r',
+      entityId: 'timer.tea',
+      integration: 'timer',
+      uniqueId: 'tea',
+      deviceId: null,
+      configEntryId: null,
+      translationKey: null,
+      originalName: 'Tea',
+      originalDeviceClass: null,
+      hasOwnAlias: true,
+      disabledBy: null,
+      options: {},
+      settings: { areaName: null, labels: [], aliases: [], icon: 'mdi:tea', 'categories.helpers': 'c1' },
+    };
+    const { described } = describeHub('villa', {
+      ...empty,
+      entries: { ...empty.entries, timer: [entry('timer', 'tea', 'Tea')] },
+      settings: {
+        entities: [entity],
+        devices: [],
+        facts: new Map(),
+        exposesNew: {},
+        categories: new Map([['helpers category', new Map([['c1', 'Kitchen']])]]),
+      },
+    });
+    expect(described.map(({ definition: { kind } }) => kind)).toEqual(['HubHelper']);
+    expect(described[0]!.resource.spec['entity']).toEqual({ icon: 'mdi:tea', category: 'Kitchen' });
+  });
+
   test('integrations are named by domain and title; two that cannot be distinguished are listed', async () => {
     const { described, notExpressed } = describeHub('villa', {
       ...empty,

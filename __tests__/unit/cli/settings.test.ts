@@ -2,6 +2,7 @@ import type { ConfigEntry } from '../../../operator/client/connection/flow-step'
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../../operator/client/registries/entity-settings';
+import type { CustomResource } from '../../../operator/kinds/resource';
 import { customizedDevice, customizedEntity } from '../../../cli/export/customized';
 import { describeSettings, type HubSettings } from '../../../cli/export/settings';
 import { filesOf } from '../../../cli/export/files';
@@ -126,8 +127,9 @@ test.each([
   const client = (all: readonly object[]) =>
     ({ settings: { entity: { entries: () => Promise.resolve({ all }) } } }) as unknown as HubClient;
   const type = ownTypeOf('HubAutomation')!;
-  expect((await findOwnEntity(type, 'hall', client([other, made])))?.record).toBe(made);
-  expect(await findOwnEntity(type, 'hall', client([other]))).toBeUndefined();
+  const hall = { kind: 'HubAutomation', spec: {} } as CustomResource;
+  expect((await findOwnEntity(type, hall, 'hall', client([other, made])))?.record).toBe(made);
+  expect(await findOwnEntity(type, hall, 'hall', client([other]))).toBeUndefined();
 });
 
 describe('the selector of a device', () => {
@@ -395,4 +397,15 @@ describe('entities', () => {
     expect((await line.run('__complete entities v')).stdout).toBe('villa\n:4\n');
     expect((await line.run('entities')).code).toBe(2);
   });
+});
+
+test('a helper makes the entity of its own sort, also where another sort has the same id', async () => {
+  const of = (domain: string) => entity(`${domain}.hall`, {}, { integration: domain, uniqueId: 'hall' });
+  const all = [of('timer'), of('counter')];
+  const client = {
+    settings: { entity: { entries: () => Promise.resolve({ all }) } },
+  } as unknown as HubClient;
+  const hall = { kind: 'HubHelper', spec: { type: 'counter' } } as unknown as CustomResource;
+  const found = await findOwnEntity(ownTypeOf('HubHelper')!, hall, 'hall', client);
+  expect(found?.record.entityId).toBe('counter.hall');
 });

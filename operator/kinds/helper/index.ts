@@ -1,3 +1,4 @@
+import { ownEntity, ownEntityReferences } from '../borrowed';
 import { chosenIdRules, slugId } from '../chosen-id';
 import { icon } from '../entity';
 import { immutable, text } from '../fields';
@@ -5,7 +6,7 @@ import { chosenId } from '../ids';
 import { defineRegistryEntry, entryName, registryEntrySpec } from '../registry-entry';
 import type { Resource } from '../resource';
 import type { CelRule, Infer } from '../schema';
-import { hubObjectStatusWith } from '../status';
+import { hubObjectStatusWith, ownEntityFields } from '../status';
 import { helperDomains, type HelperType } from './domains';
 import { members } from './members';
 
@@ -52,6 +53,7 @@ const entry = registryEntrySpec('helper', {
       'Icon, of the form `<prefix>:<name>`, such as `mdi:palm-tree`. Absent: the default icon of the hub.',
   },
   ...members,
+  entity: ownEntity('helper', 'Helpers'),
 });
 
 const spec = {
@@ -67,6 +69,7 @@ const status = hubObjectStatusWith({
     'The id under which the operator is creating the helper. Recorded before the helper is created: an operator that was killed meanwhile ' +
       'adopts the helper of that id, which a person may have made.',
   ),
+  ...ownEntityFields,
 });
 
 type Spec = Infer<typeof spec>;
@@ -99,6 +102,14 @@ export const helper = defineRegistryEntry({
   validated: true,
   identity,
   identityField: 'spec.id',
+  references: ownEntityReferences,
+  ownEntity: {
+    integrations: Object.fromEntries(Object.values(helperDomains).map((domain) => [domain, domain])),
+    domainOf: (resource) => helperDomains[(resource as HubHelper).spec.type],
+    uniqueIdOf: (resource) => chosenId(resource as HubHelper),
+    idField: 'id',
+    category: 'helpers',
+  },
 });
 
 export type HubHelper = Resource<Spec, Infer<typeof status>>;

@@ -9,7 +9,15 @@ import {
   POD_NOT_READY_REQUEUE,
 } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, type Ready, ready, stalled, type Waiting, waiting } from '../../runtime/outcome';
+import {
+  type Outcome,
+  type Ready,
+  ready,
+  type Stalled,
+  stalled,
+  type Waiting,
+  waiting,
+} from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { isComplete } from '../objects/object-sync';
 import { hubErrorOutcome, rejectedMessage } from '../hub-connection/hub-errors';
@@ -141,7 +149,7 @@ export function dryRun(
   { spec }: EntryResource,
   existing: { readonly id: string; readonly differences: readonly FieldDiff[] } | undefined,
   redact: (text: string) => string,
-): Outcome {
+): Ready | Stalled {
   const remove = 'Remove the annotation to apply it.';
   if (!existing) return stalled('DryRun', `Would create the ${type} “${spec.name}”. ${remove}`);
   const { id, differences } = existing;
@@ -153,3 +161,9 @@ export function dryRun(
 export function idIn({ type }: EntryType, record: RegistryRecord): string {
   return record[`${type}_id`] as string;
 }
+
+/** The outcome with an event before its own ones. */
+export const withEvent = (outcome: Outcome, event: EventSpec): Outcome => ({
+  ...outcome,
+  events: [event, ...(outcome.events ?? [])],
+});

@@ -59,6 +59,8 @@ const registryOf = (
 /** In-memory state of one hub. */
 export interface EntryContext {
   readonly cached: PerResource<CachedEntry>;
+  /** In-memory state of the settings of an entity or a device, which a resource may have beside its own entry. */
+  readonly settings: PerResource<CachedEntry>;
   readonly watch: RegistryWatch;
   /**
    * Makes the registries be read again, once for all resources whose full reconcile was requested at the same
@@ -81,8 +83,11 @@ export class EntryContexts extends PerClient<EntryContext> {
   protected override create(client: HubClient, namespace: string, hubName: string): EntryContext {
     const { clock } = this.services;
     const cached = new PerResource<CachedEntry>(() => ({}));
+    const settings = new PerResource<CachedEntry>(() => ({}));
+    const cachedOf = (type: WatchedType['type']) =>
+      type === 'entity' || type === 'device' ? settings : cached;
     const log = this.services.log.child({ hub: `${namespace}/${hubName}` });
-    const resources = (type: WatchedType['type']) => this.resources(type, namespace, hubName, cached);
+    const resources = (type: WatchedType['type']) => this.resources(type, namespace, hubName, cachedOf(type));
     const watch = new RegistryWatch({ client, clock, log, entryTypes: this.entryTypes, resources });
     let refreshedAt = -Infinity;
     const refresh = () => {
@@ -90,7 +95,7 @@ export class EntryContexts extends PerClient<EntryContext> {
       refreshedAt = clock.monotonic();
       for (const { type } of this.entryTypes) registryOf(client, type).invalidate();
     };
-    return { cached, watch, refresh };
+    return { cached, settings, watch, refresh };
   }
 
   private *resources(

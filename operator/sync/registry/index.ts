@@ -1,6 +1,7 @@
 import { childModule } from '../objects/child-module';
 import type { OwnEntitySettings } from '../objects/own-entity';
 import type { ObjectType } from '../objects/ownership';
+import type { KindDefinition } from '../../kinds/kind';
 import type { HubClients } from '../hub-connection/hub-clients';
 import type { Services } from '../services';
 import { devices } from './borrowed/devices';
@@ -19,16 +20,19 @@ export function registryModules(services: Services, hubs: HubClients) {
     devices,
     ...entities.makers.map((definition) => ownSettings({ definition, reason: entities.reason })),
   ]);
+  const ownEntityOf = (object: Pick<ObjectType, 'definition' | 'reason'>): OwnEntitySettings =>
+    new OwnEntity(object, services, contexts);
+  const syncOf = (definition: KindDefinition) => {
+    const { reason } = entryTypes.find((each) => each.definition === definition)!;
+    const settings = definition.ownEntity && ownEntityOf({ definition, reason });
+    return new RegistrySync(definition, services, contexts, settings);
+  };
   return {
     /** The settings of the entities that the resources of a kind make. */
-    ownEntityOf: (object: Pick<ObjectType, 'definition' | 'reason'>): OwnEntitySettings =>
-      new OwnEntity(object, services, contexts),
+    ownEntityOf,
     modules: {
       ...Object.fromEntries(
-        entryKinds.map((definition) => [
-          definition.kind,
-          childModule(services, hubs, new RegistrySync(definition, services, contexts)),
-        ]),
+        entryKinds.map((definition) => [definition.kind, childModule(services, hubs, syncOf(definition))]),
       ),
       [entities.definition.kind]: childModule(services, hubs, new BorrowedSync(entities, services, contexts)),
       [devices.definition.kind]: childModule(services, hubs, new BorrowedSync(devices, services, contexts)),

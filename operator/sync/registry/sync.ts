@@ -6,11 +6,12 @@ import type { KindDefinition } from '../../kinds/kind';
 import { timestamp } from '../../base/clock';
 import { MIN_WRITE_INTERVAL, POD_NOT_READY_REQUEUE } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
-import { type Outcome, stalled, waiting } from '../../runtime/outcome';
+import { type Outcome, type Ready, stalled, waiting } from '../../runtime/outcome';
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
 import { isComplete, type ObjectReconcile, ObjectSync } from '../objects/object-sync';
+import { ownEntityRecord, type OwnEntitySettings } from '../objects/own-entity';
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
 import { WritePacing } from '../objects/write-pacing';
@@ -26,6 +27,7 @@ import {
   partlyWritten,
   readyOutcome,
   rejected,
+  withEvent,
 } from './conditions';
 import {
   changesOf,
@@ -76,6 +78,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     private readonly definition: KindDefinition,
     private readonly services: Pick<Services, 'cache' | 'clock' | 'metrics'>,
     private readonly contexts: EntryContexts,
+    /** The settings of the entities of a kind that has `spec.entity`. */
+    private readonly settings?: OwnEntitySettings,
   ) {
     super();
     this.drift = new DriftPolicy(services, definition);
@@ -104,7 +108,9 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   protected override forgetObject({ entryType, cached, resource, volume }: EntryWork): Outcome {
     cached.created = undefined;
-    const fields = ['pendingName', 'entityId', 'appliedFields', ...Object.keys(entryType.shown ?? {})];
+    const shown = Object.keys(entryType.shown ?? {});
+    const ofEntity = this.settings ? ownEntityRecord : [];
+    const fields = ['pendingName', 'entityId', 'appliedFields', ...shown, ...ofEntity];
     const status = forgottenStatus(entryType, fields, volume);
     return inProgress(entryType, resource, 0, { status });
   }
@@ -143,13 +149,28 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     return { ...work, desired: possible, missing, entries, located };
   }
 
-  protected override dryRun({ entryType, resource, client }: EntryWork, reconcile: EntryReconcile): Outcome {
+  protected override async dryRun(
+    { entryType, resource, client }: EntryWork,
+    reconcile: EntryReconcile,
+  ): Promise<Outcome> {
     const { desired, entries, located } = reconcile;
     const existing =
       located.type === 'Absent'
         ? undefined
         : { id: located.id, differences: entryDiff(entryType, entries.get(located.id)!, desired) };
-    return dryRun(entryType, resource, existing, client.rest.redact);
+    const outcome = dryRun(entryType, resource, existing, client.rest.redact);
+    if (!this.settings || outcome.type !== 'Ready' || !existing) return outcome;
+    const entity = await client.entityRegistry.find(entryType.component!, existing.id);
+    return this.withSettings(reconcile, outcome, entity?.id);
+  }
+
+  /** The outcome of the entry, and of the settings of its entity once the hub has loaded that. */
+  private withSettings(
+    { resource, client, context }: EntryReconcile,
+    outcome: Ready,
+    registryId: string | undefined,
+  ): Outcome | Promise<Outcome> {
+    return this.settings?.settle(outcome, registryId, resource, client, context) ?? outcome;
   }
 
   protected override acquire(_work: EntryWork, reconcile: EntryReconcile): Outcome | undefined {
@@ -182,7 +203,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   override async remove(resource: EntryResource, client: HubClient): Promise<readonly EventSpec[]> {
     const entryType = typeOf(resource);
     const { type } = entryType;
-    if (!shouldDelete(resource)) return [];
+    if (!shouldDelete(resource)) return (await this.settings?.putBack(resource, client)) ?? [];
     const registry = client.registries[type];
     const entries = await registry.entries();
     const { created } = this.contexts.of(client, resource).cached.get(resource.metadata.uid);
@@ -201,7 +222,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   override objectOf(resource: EntryResource): string | undefined {
     const entryType = typeOf(resource);
     const id = recordedId(entryType, resource);
-    return id === undefined || !shouldDelete(resource) ? undefined : `${entryType.type} ${id}`;
+    if (id === undefined || !shouldDelete(resource)) return this.settings?.objectOf(resource);
+    return `${entryType.type} ${id}`;
   }
 
   /**
@@ -244,8 +266,9 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     return this.send(reconcile, async () => {
       const record = await this.sendNew(reconcile);
       if (wasThere) hub.watch.requeueAfterOwnChange(type);
-      const events = drifted ? [this.drift.reportCorrected(`${change} It is created again.`)] : [];
-      return { ...(await this.written(reconcile, record, { adopted: null })), events };
+      const outcome = await this.written(reconcile, record, { adopted: null });
+      if (!drifted) return outcome;
+      return withEvent(outcome, this.drift.reportCorrected(`${change} It is created again.`));
     });
   }
 
@@ -300,9 +323,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       if ('name' in changes) hub.watch.requeueAfterOwnChange(type);
       const outcome = await this.written(reconcile, updated);
       this.drift.count(cached, correction.key);
-      return drifted
-        ? { ...outcome, events: [this.drift.reportCorrected(`${change} The change is reverted.`)] }
-        : outcome;
+      if (!drifted) return outcome;
+      return withEvent(outcome, this.drift.reportCorrected(`${change} The change is reverted.`));
     });
   }
 
@@ -342,10 +364,11 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
   }
 
   private async asDesired(
-    { entryType, resource, client, desired, missing, cached, volume }: EntryReconcile,
+    reconcile: EntryReconcile,
     record: RegistryRecord,
     status?: Readonly<Record<string, unknown>>,
   ): Promise<Outcome> {
+    const { entryType, resource, client, desired, missing, cached, volume } = reconcile;
     cached.seen = record;
     const { component } = entryType;
     const entity = component && (await client.entityRegistry.find(component, idIn(entryType, record)));
@@ -357,11 +380,13 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     const all = { ...status, ...entityId, ...Object.fromEntries(shown), ...volumeStatus(volume) };
     const outcome = readyOutcome(entryType, desired, record, missing, all);
     const problem = component && (await entityProblem(entryType, resource, entity, client));
-    return problem ? { ...problem, status: outcome.status ?? {} } : outcome;
+    if (problem) return { ...problem, status: outcome.status ?? {} };
+    return this.withSettings(reconcile, outcome, entity?.id);
   }
 
   override forget(resource: EntryResource, client: HubClient): void {
     this.contexts.of(client, resource).cached.delete(resource.metadata.uid);
+    this.settings?.forget(resource, client);
   }
 
   private others(resource: EntryResource): readonly EntryResource[] {

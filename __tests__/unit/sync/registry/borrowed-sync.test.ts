@@ -512,6 +512,20 @@ describe('BorrowedSync', () => {
       expect(await settle('a')).toMatchObject({ type: 'Ready' });
     });
 
+    test('of two helpers with one id, the one of the sort of the entity makes it', async () => {
+      records = [aRecord({}, { entityId: 'timer.tea', integration: 'timer', uniqueId: 'tea' })];
+      const ofSort = (type: string) =>
+        ({
+          ...anAutomation({ id: 'tea' }),
+          kind: 'HubHelper',
+          spec: { hubRef: { name: 'villa' }, type },
+        }) as unknown as Borrower;
+      resources = [aResource('a', { select: { entityId: 'timer.tea' }, icon: 'mdi:a' }), ofSort('counter')];
+      expect(await settle('a')).toMatchObject({ type: 'Ready' });
+      resources[1] = ofSort('timer');
+      expect(await settle('a')).toMatchObject({ reason: 'DuplicateId' });
+    });
+
     test('keeps the settings of the HubAutomation when the HubEntity is deleted', async () => {
       records = [made({ icon: 'mdi:old', hidden: false })];
       resources = [aResource('a', { select: { entityId: 'automation.off' }, icon: 'mdi:a', hidden: true })];

@@ -9,7 +9,8 @@ import {
 } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
 import type { YamlZone } from '../../../../operator/client/connection/answers';
-import type { Outcome } from '../../../../operator/runtime/outcome';
+import { type Outcome, type Ready, waiting } from '../../../../operator/runtime/outcome';
+import type { OwnEntitySettings } from '../../../../operator/sync/objects/own-entity';
 import { removeObject } from '../../../../operator/sync/objects/removal';
 import { entryKinds, type EntryResource, entryTypes } from '../../../../operator/sync/registry/entry-types';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
@@ -35,7 +36,7 @@ let users: Record<string, string>;
 /** Persons of the configuration file. */
 let yamlPersons: readonly object[];
 /** By `<kind> <id>`; absent: one with the id of the entry. */
-let entities: Record<string, { entity_id: string; disabled_by?: string } | undefined>;
+let entities: Record<string, { id?: string; entity_id: string; disabled_by?: string } | undefined>;
 /** Ids of other entities. */
 let entityIds: Set<string>;
 /** Attributes by entity id; null: no state. */
@@ -413,6 +414,81 @@ describe('RegistrySync', () => {
         edit('anna', { name: 'Anna', deviceTrackers: [phone, 'device_tracker.watch'] });
         await settle('anna');
         expect(writes).toEqual([expect.stringContaining('["device_tracker.phone","device_tracker.watch"]')]);
+      });
+    });
+  });
+
+  describe('with settings of the entity', () => {
+    const calls: string[] = [];
+    let settled: (made: Ready) => Outcome;
+    beforeEach(() => {
+      calls.length = 0;
+      settled = (made) => ({ ...made, status: { ...made.status, settingsHash: 'h' } });
+      entities = { 'timer bell': { id: 'r1', entity_id: 'timer.bell' } };
+      const settings: OwnEntitySettings = {
+        settle: async (made, registryId) => (calls.push(`settle ${registryId}`), settled(made)),
+        putBack: async () => (calls.push('put back'), []),
+        objectOf: () => 'settings of timer.bell',
+        forget: () => void calls.push('forget'),
+      };
+      const contexts = new EntryContexts(given, entryTypes);
+      const { definition } = helperTypes[0]!;
+      modules['HubHelper'] = new RegistrySync(definition, given, contexts, settings);
+      resources = [anEntry('HubHelper', 'bell', { spec: { type: 'timer' } })];
+    });
+    const remove = () => removeObject(given, modules['HubHelper']!, resources[0]!, client, context());
+
+    test('they are written once the hub has loaded the entry, and their outcome is that of the resource', async () => {
+      states['timer.bell'] = null;
+      expect(await settle('bell')).toMatchObject({ reason: 'EntityNotLoaded' });
+      expect(calls).toEqual([]);
+      delete states['timer.bell'];
+      settled = (made) => waiting('AreaNotFound', 'Waiting.', 30_000, { status: made.status ?? {} });
+      expect(await reconcile('bell')).toMatchObject({ type: 'Waiting', reason: 'AreaNotFound' });
+      expect(calls).toEqual(['settle r1']);
+      expect(status('bell')).toMatchObject({ id: 'bell', appliedHash: expect.any(String) });
+    });
+
+    test('the event of a corrected entry does not replace that of the settings', async () => {
+      await settle('bell');
+      entries.timer.set('bell', { name: 'Other', timer_id: 'bell' });
+      const event = { type: 'Warning', reason: 'DriftDetected', message: 'The icon.' } as const;
+      settled = (made) => ({ ...made, events: [event] });
+      await clock.advance(2_000);
+      const { events } = await reconcile('bell');
+      expect(events).toEqual([expect.objectContaining({ reason: 'DriftDetected' }), event]);
+    });
+
+    test('they are compared in a dry run, if the entry is equal', async () => {
+      await reconcile('bell', { dryRun: true });
+      expect(calls).toEqual([]);
+      await settle('bell');
+      calls.length = 0;
+      expect(await reconcile('bell', { dryRun: true })).toMatchObject({ reason: 'DryRun' });
+      expect(calls).toEqual(['settle r1']);
+    });
+
+    test('they are put back where the entry stays, and go with one that is removed', async () => {
+      await settle('bell');
+      calls.length = 0;
+      await remove();
+      expect(calls).toEqual(['forget']);
+      resources[0] = { ...resources[0]!, spec: { ...resources[0]!.spec, deletionPolicy: 'Orphan' } };
+      expect(modules['HubHelper']!.objectOf(resources[0])).toBe('settings of timer.bell');
+      await remove();
+      expect(calls).toEqual(['forget', 'put back', 'forget']);
+    });
+
+    test('on another volume their record is dropped', async () => {
+      volume = 'v1';
+      await settle('bell');
+      resources[0] = {
+        ...resources[0]!,
+        status: { ...resources[0]!.status, registryId: 'r1', previous: {} },
+      };
+      volume = 'v2';
+      expect(await reconcile('bell')).toMatchObject({
+        status: { id: null, registryId: null, previous: null, settingsHash: null },
       });
     });
   });

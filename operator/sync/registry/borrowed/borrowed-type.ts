@@ -3,7 +3,7 @@ import type { HubClient } from '../../../client/hub-client';
 import type { Configurable, Settings, SettingsRegistry } from '../../../client/registries/settings';
 import type { KindDefinition } from '../../../kinds/kind';
 import type { ReadyReason } from '../../../kinds/reasons';
-import type { Resource } from '../../../kinds/resource';
+import type { CustomResource, Resource } from '../../../kinds/resource';
 import type { Outcome } from '../../../runtime/outcome';
 import type { Child } from '../../objects/child';
 import type { ObjectType } from '../../objects/ownership';
@@ -80,6 +80,8 @@ export interface BorrowedType<R extends Configurable = Configurable> extends Set
 /** An entry that a resource creates and has settings for. */
 export interface Made extends Pick<ObjectType, 'definition' | 'idField'> {
   readonly id: string;
+  /** Reports whether a resource of the kind with this id makes this entry, and not another one. */
+  isMaker(resource: CustomResource): boolean;
 }
 
 /** The settings that entities and devices have in common. */

@@ -4,6 +4,8 @@ import { categoryScopes } from '../../../client/connection/registry-types';
 import { categorySetting, type EntityRecord } from '../../../client/registries/entity-settings';
 import type { Settings } from '../../../client/registries/settings';
 import { entity, kinds } from '../../../kinds';
+import { ownDomain } from '../../../kinds/kind';
+import type { CustomResource } from '../../../kinds/resource';
 import { RESYNC } from '../../../base/limits';
 import { waiting } from '../../../runtime/outcome';
 import { isLower } from '../../../base/hub-version';
@@ -154,10 +156,13 @@ async function awaited({ spec, status }: SettingsResource, record: EntityRecord,
 const makers = kinds.filter(({ ownEntity }) => ownEntity);
 
 function madeBy({ entityId, integration, uniqueId: id }: EntityRecord): Made | undefined {
-  const definition = makers.find(
-    ({ ownEntity }) => ownEntity?.integration === integration && ownEntity.domain === domainOf(entityId),
-  );
-  return definition && { definition, idField: definition.ownEntity!.idField, id };
+  const domain = domainOf(entityId);
+  const definition = makers.find(({ ownEntity }) => ownEntity!.integrations[domain] === integration);
+  if (!definition) return undefined;
+  const ownEntity = definition.ownEntity!;
+  // A helper of another sort may have the same id.
+  const isMaker = (resource: CustomResource) => ownDomain(ownEntity, resource) === domain;
+  return { definition, idField: ownEntity.idField, id, isMaker };
 }
 
 export const entities: BorrowedType<EntityRecord> = {

@@ -92,7 +92,7 @@ export class EntrySettings<R extends Configurable> {
     const { uid, namespace } = resource.metadata;
     const hub = this.contexts.of(client, resource);
     const volume = hubVolume(this.services, namespace, resource.spec.hubRef.name);
-    const cached = hub.cached.get(uid);
+    const cached = hub.settings.get(uid);
     const lookup = this.lookup(resource, client, cached);
     return { resource, client, context, hub, cached, lookup, volume };
   }
@@ -378,7 +378,7 @@ export class EntrySettings<R extends Configurable> {
   }
 
   forget(resource: SettingsResource, client: HubClient): void {
-    this.contexts.find(client)?.cached.delete(resource.metadata.uid);
+    this.contexts.find(client)?.settings.delete(resource.metadata.uid);
   }
 }
 

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import { HubError } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
-import { categoryScopes } from '../../../client/connection/registry-types';
 import { categorySetting, type EntityRecord } from '../../../client/registries/entity-settings';
 import { isList } from '../../../client/registries/settings';
 import type { KindDefinition } from '../../../kinds/kind';
@@ -57,10 +56,10 @@ export const ownSettings = ({
   refusal: (...given) => entities.refusal(...given),
 });
 
-/** The field for the category. Automations, scenes and scripts each have their own categories in the hub. */
+/** The field for the category. Each page of the hub has its own categories. */
 function categoryField({ ownEntity }: Pick<KindDefinition, 'ownEntity'>): SettingsKind['fields'] {
-  const scope = categoryScopes.find((each) => each === ownEntity?.domain);
-  return scope ? { [categorySetting(scope)]: { category: scope, at: 'entity.category' } } : {};
+  const { category } = ownEntity ?? {};
+  return category ? { [categorySetting(category)]: { category, at: 'entity.category' } } : {};
 }
 
 /**

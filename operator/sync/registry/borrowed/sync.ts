@@ -89,7 +89,7 @@ export class BorrowedSync<R extends Configurable> extends ObjectSync<Borrower, W
     const made = this.type.madeBy?.(record);
     if (!made) return undefined;
     const makers = recordedBy<Child>(this.services, made, { namespace, name: hubRef.name }, made.id);
-    return [...makers].find(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return [...makers].find((each) => each.metadata.deletionTimestamp === undefined && made.isMaker(each));
   }
 
   /** The resource that creates the entry with this id, if it has recorded settings of the entry. */
