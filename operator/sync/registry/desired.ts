@@ -222,7 +222,7 @@ function wholeValue(
   if (value === null || value === undefined) return undefined;
   if (lookup) return nameOf(lookup.noun, value as string);
   const normal = form ? form.toHub(value) : (value as RegistryValue);
-  return isDeepStrictEqual(normal, ofNew) ? undefined : normal;
+  return normal === null || isDeepStrictEqual(normal, ofNew) ? undefined : normal;
 }
 
 function specValue(field: EntryField, value: unknown, nameOf: NameOfEntry): unknown {

@@ -77,7 +77,7 @@ const helperRecords: Readonly<Partial<Record<EntryType['type'], fc.Arbitrary<obj
       max: fc.constantFrom(1, 2.5),
       step: fc.constantFrom(1, 0.1),
       mode: fc.constantFrom('slider', 'box'),
-      unit_of_measurement: fc.constant('°C'),
+      unit_of_measurement: fc.constantFrom('°C', ''),
       device_class: fc.constant('temperature'),
       initial: fc.integer(),
     },
@@ -88,7 +88,8 @@ const helperRecords: Readonly<Partial<Record<EntryType['type'], fc.Arbitrary<obj
       min: fc.integer({ min: 0, max: 5 }),
       max: fc.integer({ min: 5, max: 255 }),
       mode: fc.constantFrom('text', 'password'),
-      pattern: fc.constant('[a-z]'),
+      pattern: fc.constantFrom('[a-z]', ''),
+      unit_of_measurement: fc.constantFrom('%', ''),
       initial: fc.constantFrom('', 'abcde'),
     },
     { requiredKeys: ['min', 'max', 'mode'] },
@@ -117,13 +118,14 @@ test.each(helperTypes.map((entryType) => [entryType.type, entryType] as const))(
   (type, entryType) => {
     const { properties } = helper.spec;
     fc.assert(
-      fc.property(fc.option(fc.constant('mdi:sofa')), helperRecords[type]!, (icon, fields) => {
-        const record = { name: 'A', id: 'x', [`${type}_id`]: 'x', ...(icon && { icon }), ...fields };
+      fc.property(fc.option(fc.constantFrom('mdi:sofa', '')), helperRecords[type]!, (icon, fields) => {
+        const record = { name: 'A', id: 'x', [`${type}_id`]: 'x', ...(icon !== null && { icon }), ...fields };
         const spec = entrySpecOf(entryType, record, () => undefined);
         const described = resource('a', { hubRef: { name: 'villa' }, ...spec }) as EntryResource;
         const desired = desiredEntry(entryType, described, {});
         expect(entryDiff(entryType, record, desired)).toEqual([]);
         expect(spec).toMatchObject({ id: 'x', name: 'A' });
+        expect(JSON.stringify(spec)).not.toMatch(/"(?:icon|unit|pattern)":""/);
         expect(Object.keys(properties)).toEqual(expect.arrayContaining(Object.keys(spec)));
       }),
     );

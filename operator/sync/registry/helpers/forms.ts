@@ -18,6 +18,9 @@ export const duration: FieldForm = {
   toHub: (value) => String(value).replace(/^0+(?=\d+:\d\d:\d\d$)/, ''),
 };
 
+/** Form of a text for which the hub may have an empty one, which means the same as none. */
+export const notEmpty: FieldForm = { toHub: (value) => (value === '' ? null : (value as string | null)) };
+
 interface Slot {
   readonly from: string;
   readonly to: string;

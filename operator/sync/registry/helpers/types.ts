@@ -6,7 +6,7 @@ import { helperDomains, type HelperType } from '../../../kinds/helper/domains';
 import { type Outcome, waiting } from '../../../runtime/outcome';
 import type { EntryField, EntryResource, EntryType } from '../entry-type';
 import { byId } from '../identity';
-import { duration, moment, slots } from './forms';
+import { duration, moment, notEmpty, slots } from './forms';
 import { textValueProblem } from './text-value';
 import { validateHelper } from './validate';
 
@@ -21,15 +21,15 @@ const fieldsOf: Readonly<Record<HelperType, Readonly<Record<string, EntryField>>
     max: { name: 'max' },
     step: { name: 'step', default: 1 },
     mode: { name: 'mode', default: 'slider' },
-    unit: { name: 'unit_of_measurement' },
+    unit: { name: 'unit_of_measurement', form: notEmpty },
     deviceClass: { name: 'device_class' },
   },
   text: {
     min: { name: 'min', default: 0 },
     max: { name: 'max', default: 100 },
-    pattern: { name: 'pattern' },
+    pattern: { name: 'pattern', form: notEmpty },
     mode: { name: 'mode', default: 'text' },
-    unit: { name: 'unit_of_measurement' },
+    unit: { name: 'unit_of_measurement', form: notEmpty },
     initial: { name: 'initial' },
   },
   select: { options: { name: 'options' }, initial: { name: 'initial' } },
@@ -71,7 +71,7 @@ export const helperTypes: readonly EntryType[] = (Object.keys(helperDomains) as 
     identity: byId,
     isWhole: true,
     typeFields: { type },
-    fields: { icon: { name: 'icon' }, ...Object.fromEntries(own) },
+    fields: { icon: { name: 'icon', form: notEmpty }, ...Object.fromEntries(own) },
     ...(ignored[type] && { ignored: ignored[type] }),
     validate: validateHelper,
     ...(type === 'text' && { valueProblem: textProblem }),
