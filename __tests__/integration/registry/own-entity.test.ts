@@ -1,7 +1,12 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse, stringify } from 'yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { Settings } from '../../../operator/client/registries/settings';
 import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
+import { kubectlHub } from '../../cluster/command-line';
 import {
   area,
   configuration,
@@ -166,6 +171,30 @@ describe.each(kinds)('the entity of a %s', (noun, domain, make) => {
       icon: 'mdi:old',
       areaName: null,
       labels: [],
+    });
+  });
+
+  test('is compared by diff, and pull takes over what was changed in the hub', async () => {
+    const file = join(await mkdtemp(join(tmpdir(), 'own-entity-')), `${noun}.yaml`);
+    const given = named('shown', { driftPolicy: 'Warn', entity });
+    await home.apply(given);
+    await home.ready(kindOf(given), given.metadata.name);
+    const diff = async (resource: Manifest) => {
+      await writeFile(file, stringify(resource));
+      const { code, stdout } = await kubectlHub(home.namespace, ['diff', '-f', file, '-o', 'json']);
+      const [found] = JSON.parse(stdout) as { hub?: { fields: { field: string }[] } }[];
+      return { code, fields: (found?.hub?.fields ?? []).map(({ field }) => field) };
+    };
+    expect(await diff(given)).toEqual({ code: 0, fields: [] });
+    const other = { ...given, spec: { ...given.spec, entity: { ...entity, icon: 'mdi:cow', labels: [] } } };
+    expect(await diff(other)).toEqual({ code: 1, fields: ['entity.icon', 'entity.labels'] });
+    await change(entityIdOf('shown'), { icon: 'mdi:pig' });
+    await home.ready(kindOf(given), given.metadata.name, { status: 'False', reason: 'DriftDetected' });
+    await writeFile(file, stringify(given));
+    const name = `${kindOf(given)}/${given.metadata.name}`;
+    expect(await kubectlHub(home.namespace, ['pull', name, '--write', file])).toMatchObject({ code: 0 });
+    expect(parse(await readFile(file, 'utf8'))).toMatchObject({
+      spec: { entity: { ...entity, icon: 'mdi:pig' } },
     });
   });
 
