@@ -78,7 +78,7 @@ function withoutPlaces(text: string, places: readonly HelperPlace[]): CutText | 
   const ranges: Range[] = [];
   for (const [map, ofMap] of byMap) {
     const pairs = new Set<Pair>(ofMap.map(({ pair }) => pair!));
-    const own = map.flow ? flowRanges(map, pairs) : blockRanges(body, pairs);
+    const own = map.flow ? flowRanges(body, map, pairs) : blockRanges(body, pairs);
     if (!own) return undefined;
     ranges.push(...own);
   }
@@ -110,12 +110,20 @@ function blockRanges(text: string, pairs: ReadonlySet<Pair>): readonly Range[] |
   return ranges;
 }
 
-/** The parts of a map in braces, with the commas between them. */
-function flowRanges(map: YAMLMap, pairs: ReadonlySet<Pair>): readonly Range[] {
+/**
+ * The parts of a map in braces, with the commas between them.
+ *
+ * @returns undefined if the `?` before a key would be left alone
+ */
+function flowRanges(text: string, map: YAMLMap, pairs: ReadonlySet<Pair>): readonly Range[] | undefined {
   const items = map.items as readonly Pair[];
   const startOf = (pair: Pair) => (pair.key as Node).range![0];
   const lastKept = items.findLastIndex((each) => !pairs.has(each));
-  if (lastKept < 0) return [[startOf(items[0]!), map.range![1] - 1]];
+  if (lastKept < 0) {
+    const start = startOf(items[0]!);
+    const isMarked = /[\s{]\?\s+$/.test(text.slice(map.range![0], start));
+    return isMarked ? undefined : [[start, map.range![1] - 1]];
+  }
   const ranges = items.flatMap((each, index): Range[] =>
     index < lastKept && pairs.has(each) ? [[startOf(each), startOf(items[index + 1]!)]] : [],
   );

@@ -39,6 +39,8 @@ export interface HelperPlace {
   readonly map?: YAMLMap;
   /** Whether the section has `<<`. */
   readonly isMerged?: boolean;
+  /** Whether the section is in a part of the file that an alias repeats. */
+  readonly isRepeated?: boolean;
 }
 
 /** All helpers of a configuration in the order of domains and files. */
@@ -53,6 +55,7 @@ function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): read
   const meant = files.follow(place);
   const { node, file } = meant;
   const isMerged = isMap(node) && node.items.some(isMerge);
+  const isRepeated = [...new Set(file.anchors.values())].some((target) => contains(target, node));
   if (isMap(node))
     return node.items
       .filter((pair) => !isMerge(pair))
@@ -62,6 +65,7 @@ function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): read
         file,
         map: node,
         isMerged,
+        isRepeated,
         pair: pair as Pair<Node, Node | null>,
       }));
   const { tag } = (node ?? {}) as { readonly tag?: string };
@@ -70,6 +74,12 @@ function inSection(files: ConfigFiles, domain: HelperDomain, place: Place): read
       .inFolder(meant)
       .flatMap((each) => (isMap(each.root) ? inSection(files, domain, { node: each.root, file: each }) : []));
   return [...files.entries(meant)].map(([id, { file: own }]) => ({ domain, id, file: own }));
+}
+
+/** Reports whether a node of a file contains another one. */
+function contains(outer: Node | undefined, inner: Node | null): boolean {
+  if (!outer?.range || !inner?.range || outer === inner) return false;
+  return outer.range[0] <= inner.range[0] && inner.range[1] <= outer.range[1];
 }
 
 const isMerge = ({ key }: Pair): boolean => isScalar(key) && isMergeKey(key);
@@ -93,6 +103,8 @@ function withoutDoubles(places: readonly HelperPlace[], files: Files): readonly 
     const reason = unfit(place);
     if (reason !== undefined) return { ...base, reason };
     const found = typed.valueOf(file.name, pair!);
+    if (found && found.key !== id)
+      return { ...base, reason: 'its key is no text to the hub: write it in quotes' };
     return { ...base, ...(found ? helperFields(domain, id, found.value) : { reason: UNREAD }) };
   });
 }
@@ -103,7 +115,7 @@ const UNREAD = 'it cannot be read without the rest of the file: write it as a ma
 const LONGEST_ID = 64;
 
 /** Why the text of a helper cannot be taken out of its file; undefined if it can. */
-function unfit({ id, pair, map, isMerged }: HelperPlace): string | undefined {
+function unfit({ id, pair, map, isMerged, isRepeated }: HelperPlace): string | undefined {
   if (!pair || !map) return 'the file is included as one helper: write it into a section, with its id as key';
   if (!isScalar(pair.key) || !/^[a-z0-9]+(_[a-z0-9]+)*$/.test(id) || id.length > LONGEST_ID)
     return `its key is no id of a HubHelper, which has up to ${LONGEST_ID} of a-z, 0-9 and single _`;
@@ -118,27 +130,35 @@ function unfit({ id, pair, map, isMerged }: HelperPlace): string | undefined {
   for (const part of [pair.key, pair.value]) if (part) visit(part, { Node: (_, node) => look(node) });
   if (found === undefined && map.anchor !== undefined)
     return 'its section has an anchor: write the values out where the alias is';
+  if (found === undefined && isRepeated)
+    return 'it is in a part of the file with an anchor: write the values out where the alias is';
   if (isMerged)
     return 'its section merges another one (<<), which may have a helper of this id: write the values out';
   return found;
 }
 
-/** The values of files with the types that the hub’s loader gives them. */
+/** A key and its value with the types that the hub’s loader gives them. */
+interface Typed {
+  readonly key: unknown;
+  readonly value: unknown;
+}
+
+/** The keys and values of files with their types. */
 class TypedFiles {
-  private readonly read = new Map<string, ReadonlyMap<number, () => { readonly value: unknown }>>();
+  private readonly read = new Map<string, ReadonlyMap<number, () => Typed>>();
 
   constructor(private readonly files: Files) {}
 
   /** @returns undefined if the file has another form for this parser */
-  valueOf(name: string, { key }: Pair<Node, Node | null>): { readonly value: unknown } | undefined {
+  valueOf(name: string, { key }: Pair<Node, Node | null>): Typed | undefined {
     const pairs = this.read.get(name) ?? this.pairsOf(name);
     this.read.set(name, pairs);
     return pairs.get(key.range![0])?.();
   }
 
   /** Values by the places of their keys. */
-  private pairsOf(name: string): ReadonlyMap<number, () => { readonly value: unknown }> {
-    const pairs = new Map<number, () => { readonly value: unknown }>();
+  private pairsOf(name: string): ReadonlyMap<number, () => Typed> {
+    const pairs = new Map<number, () => Typed>();
     const document = parseDocument(this.files[name]!.replace(/^\ufeff/, ''), {
       ...hubReading,
       uniqueKeys: false, // the parser would compare every key with every other
@@ -150,7 +170,10 @@ class TypedFiles {
         const start = (key as Node | null)?.range?.[0];
         const node = value as Node | null;
         if (start !== undefined)
-          pairs.set(start, () => ({ value: node ? node.toJS(document, { reviver: numbersOfJson }) : null }));
+          pairs.set(start, () => ({
+            key: isScalar(key) ? key.value : undefined,
+            value: node ? node.toJS(document, { reviver: numbersOfJson }) : null,
+          }));
       },
     });
     return pairs;

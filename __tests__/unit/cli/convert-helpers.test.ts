@@ -216,6 +216,24 @@ describe('helpers of the YAML', () => {
       'its lines cannot be taken out of the file alone: write it in lines of its own',
     ],
     [
+      'a key with a question mark in braces of its own',
+      { 'configuration.yaml': 'input_button: {? x : {name: X}}\nb: 1\n' },
+      'its lines cannot be taken out of the file alone: write it in lines of its own',
+    ],
+    ...['1', '01', '1_0', '2024_01_01', 'on', 'null'].map((key): [string, Files, string] => [
+      `the key ${key}, which is no text to the hub`,
+      { 'configuration.yaml': `input_button:\n  ${key}: {name: X}\n` },
+      'its key is no text to the hub: write it in quotes',
+    ]),
+    [
+      'a package that an alias repeats',
+      {
+        'configuration.yaml':
+          'homeassistant:\n  packages:\n    p: &p\n      input_button: {x: {name: X}}\nother: *p\n',
+      },
+      'it is in a part of the file with an anchor: write the values out where the alias is',
+    ],
+    [
       'a date that does not exist',
       { 'configuration.yaml': 'input_datetime: {x: {has_date: true, initial: "2026-02-30"}}\n' },
       /^spec\.datetime\.initial: there is no day 2026-02-30/,
