@@ -25,6 +25,8 @@ export class Users {
    */
   async find(username: string): Promise<string | undefined> {
     const searched = normal(username);
+    // A user without a login has no name or an empty one.
+    if (searched === '') return undefined;
     return [...(await this.read())].find(([, { username: name }]) => normal(name ?? '') === searched)?.[0];
   }
 
