@@ -21,8 +21,8 @@ const spec = {
       ...slugId,
       description:
         'Id of the person in the hub, from which the entity has its id: `anna` becomes `person.anna`. A person that the hub has under this id ' +
-        'is adopted, else the one of the user in `username`, else the only one of this name. Default: `metadata.name` with `_` for `-` and `.`. ' +
-        'It cannot be changed.',
+        'is adopted, else the one of the user in `username`, else the only one of this name who has no other user. Default: `metadata.name` ' +
+        'with `_` for `-` and `.`. It cannot be changed.',
     },
     username: {
       type: 'string',

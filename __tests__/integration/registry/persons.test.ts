@@ -134,6 +134,17 @@ describe('persons', () => {
     await home.delete('hubperson', 'my-dora');
   });
 
+  test('a person of the same name with another user keeps the user, and the resource gets a person of its own', async () => {
+    const [father, son] = [await addUser('max'), await addUser('max2')];
+    await create({ name: 'Max', user_id: father, device_trackers: [TRACKER] });
+    await home.apply(person(HUB, 'junior', { name: 'Max', username: 'max2' }));
+    await home.ready('hubperson', 'junior', { reason: 'PersonRegistered' });
+    expect(await withId('max')).toMatchObject({ user_id: father, device_trackers: [TRACKER] });
+    expect(await withId('junior')).toMatchObject({ name: 'Max', user_id: son, device_trackers: [] });
+    await home.delete('hubperson', 'junior');
+    await client.connection.command('person/delete', { person_id: 'max' });
+  });
+
   test('two resources never have one person, and the second of one user is rejected', async () => {
     await home.apply(person(HUB, 'second', { name: 'Second', username: 'anna' }));
     const { message } = await home.ready('hubperson', 'second', { status: 'False', reason: 'RejectedByHub' });

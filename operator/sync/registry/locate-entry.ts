@@ -1,4 +1,4 @@
-import type { RegistryFields } from '../../client/connection/api-types';
+import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
@@ -164,7 +164,8 @@ export function locate(
   if (id === undefined)
     return identity.isName || recorded !== undefined
       ? { type: 'Absent' }
-      : (ofUniqueField(entryType, desired, entries, others) ?? ofName(entryType, resource, entries, others));
+      : (ofUniqueField(entryType, desired, entries, others) ??
+          ofName(entryType, resource, desired, entries, others));
   const owner = ownerOf(entryType, id, entries, others);
   return owner ? { type: 'OfOther', id, owner } : { type: 'Unmanaged', id };
 }
@@ -197,16 +198,25 @@ const isTaken = (entryType: EntryType, others: readonly EntryResource[], id: str
 
 /**
  * Finds the only entry without another resource that has the resource's name, under an id that the hub
- * derived from an earlier name.
+ * derived from an earlier name. An entry with another value of a unique field is another object of this name.
  */
 function ofName(
   entryType: EntryType,
   resource: EntryResource,
+  desired: RegistryFields,
   entries: RegistryEntries,
   others: readonly EntryResource[],
 ): Located {
   const name = registryName(resource.spec.name);
-  const named = [...entries].filter(([, entry]) => registryName(entry.name) === name).map(([id]) => id);
+  const unique = Object.values(entryType.fields).filter((field) => field.isUnique);
+  const isOther = (entry: RegistryRecord) =>
+    unique.some(({ name: field }) => {
+      const values = [entry[field] ?? null, desired[field] ?? null];
+      return !values.includes(null) && values[0] !== values[1];
+    });
+  const named = [...entries]
+    .filter(([, entry]) => registryName(entry.name) === name && !isOther(entry))
+    .map(([id]) => id);
   const [id, ...more] = named.filter((each) => !isTaken(entryType, others, each));
   if (id === undefined) return { type: 'Absent' };
   return more.length > 0 ? { type: 'Ambiguous', ids: [id, ...more] } : { type: 'Unmanaged', id };

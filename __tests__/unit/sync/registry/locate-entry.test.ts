@@ -1,6 +1,7 @@
 import { floors } from '../../../../operator/sync/registry/entry-types';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import { announcedEntry, locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
+import { persons } from '../../../../operator/sync/registry/persons';
 import { anEntry, entriesNamed } from './entries';
 
 const owner = (name: string, floorID: string, spec: object = {}) =>
@@ -125,6 +126,25 @@ describe('announcedEntry', () => {
     expect(announced('c')).toBeUndefined();
     expect(announced('b', [owner('B', 'b')])).toBeUndefined();
   });
+});
+
+describe('locate of a person', () => {
+  const max = { name: 'Max', user_id: 'user-of-father', device_trackers: [] };
+  const find = (userId: string | null | undefined) =>
+    locate(persons, anEntry('HubPerson', 'junior', { spec: { name: 'Max' } }), new Map([['max', max]]), [], {
+      desired: { name: 'Max', ...(userId !== undefined && { user_id: userId }) },
+    });
+
+  test('a person of the same name who has another user is another person', () => {
+    expect(find('user-of-son')).toEqual({ type: 'Absent' });
+  });
+
+  test.each([['user-of-father'], [null], [undefined]])(
+    'of the user %s, the one of the name is adopted',
+    (id) => {
+      expect(find(id)).toEqual({ type: 'Unmanaged', id: 'max' });
+    },
+  );
 });
 
 describe('nameConflict', () => {
