@@ -1,6 +1,7 @@
 import { timestamp } from '../../../base/clock';
 import { DEPENDENCY_REQUEUE, REJECTED_WRITE_RETRY_INTERVAL, RESYNC } from '../../../base/limits';
-import { HubFailed, HubRejected } from '../../../client/connection/errors';
+import { undefinedIf } from '../../../base/undefined-if';
+import { HubError, HubFailed, HubRejected } from '../../../client/connection/errors';
 import type { HubClient } from '../../../client/hub-client';
 import { blueprint as definition, type HubBlueprint } from '../../../kinds';
 import type { EventSpec } from '../../../runtime/event-spec';
@@ -232,11 +233,12 @@ export class BlueprintSync extends ObjectSync<HubBlueprint, Work, Seen> {
     const cached = all.get(resource.metadata.uid);
     const now = this.services.clock.monotonic();
     cached.unlistedSince ??= now;
-    // The hub answers other requests, but its list may be larger than a message may be, for as long as a file of a person is.
-    if (now - cached.unlistedSince >= LIST_GRACE)
-      return [cleanupSkipped(object, 'the hub does not list its blueprints')];
     blueprints.invalidate(domain);
-    const list = await blueprints.list(domain);
+    // The hub answers other requests, but its list may be larger than a message may be, for as long as a file of a person
+    // is. The list is asked for in any case: the hub may have been away since the first failure.
+    const isLast = (error: unknown) => error instanceof HubError && now - cached.unlistedSince! >= LIST_GRACE;
+    const list = await undefinedIf(isLast, blueprints.list(domain));
+    if (!list) return [cleanupSkipped(object, 'the hub does not list its blueprints')];
     cached.unlistedSince = undefined;
     await checks.clean(domain, list.keys());
     if (!list.has(path)) return [];

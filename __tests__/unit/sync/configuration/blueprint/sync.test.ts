@@ -500,6 +500,16 @@ describe('BlueprintSync', () => {
       expect(files.size).toBe(1);
     });
 
+    test('goes on when the hub lists its blueprints again, after it was away for long', async () => {
+      await settle();
+      blueprints.list = () => Promise.reject(new HubUnreachable('connection closed'));
+      await expect(remove()).rejects.toThrow('closed');
+      await clock.advance(300_000);
+      blueprints.list = list;
+      expect(await remove()).toEqual([]);
+      expect(files.size).toBe(0);
+    });
+
     test('ends after a minute without the list of a hub that answers other requests', async () => {
       await settle();
       const failing = () => Promise.reject(new HubUnreachable('the answer is too large'));
