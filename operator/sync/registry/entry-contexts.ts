@@ -173,9 +173,11 @@ export class RegistryWatch {
 
   /** Requeues the resources that name an entity which the hub has got. */
   private requeueWithout(entityId: string): void {
-    for (const type of new Set(this.options.entryTypes.map((each) => each.type)))
-      for (const { missing, requeue } of this.options.resources(type))
-        if (missing?.includes(entityId)) requeue();
+    // A hub that sets up its integrations gets thousands of entities, so resources that name none are not looked at.
+    for (const { type, fields } of this.options.entryTypes)
+      if (Object.values(fields).some(({ ofEntities }) => ofEntities))
+        for (const { missing, requeue } of this.options.resources(type))
+          if (missing?.includes(entityId)) requeue();
   }
 
   /** Requeues the resources of a registry that may wait for a name of the hub. */

@@ -94,6 +94,11 @@ export interface ReferringField {
   };
   /** The spec has a name that is found in another way, and the hub has a value that the name stands for. */
   readonly lookup?: FieldLookup;
+  /**
+   * The items are entity ids, which the hub does not check. It takes away an entity that is removed. That is
+   * left until the entity exists again.
+   */
+  readonly ofEntities?: true;
   /** The spec has the name of a category of this page of the hub, the hub its id. */
   readonly category?: CategoryScope;
 }
@@ -117,11 +122,6 @@ export interface EntryField extends ReferringField {
   readonly name: string;
   /** At most one entry of the hub has a value of this field: an entry of the resource's value is the resource's. */
   readonly isUnique?: true;
-  /**
-   * The items are entity ids, which the hub does not check. It takes away an entity that is removed. That is
-   * left until the entity exists again.
-   */
-  readonly ofEntities?: true;
   readonly form?: FieldForm;
   /** The value of the field when it is cleared, by default null. `kept`: the hub has no way to clear it. */
   readonly cleared?: number | boolean | 'kept';

@@ -24,6 +24,8 @@ const changed = {} as Record<ConfigRegistryType | 'counter' | 'person', () => vo
 let changedEntity: (kind: string, id: string) => void;
 let appeared: (entityId: string) => void;
 let changedUsers: () => void;
+/** The types whose resources were looked at. */
+let searched: string[];
 /** The components that the hub has set up. */
 let components: Set<string>;
 
@@ -36,6 +38,7 @@ beforeEach(() => {
   reads = 0;
   failure = undefined;
   reconciled = [];
+  searched = [];
   entries = new Map(['a', 'b'].map((id) => [id, record(id)]));
   resources = {
     floor: [watched('a'), watched('b')],
@@ -72,11 +75,13 @@ beforeEach(() => {
     clock,
     log,
     entryTypes: [floors, labels, areas, counters, persons],
-    resources: (type) =>
-      resources[type as keyof typeof resources].map((each) => ({
+    resources: (type) => {
+      searched.push(type);
+      return resources[type as keyof typeof resources].map((each) => ({
         ...each,
         requeue: (priority = 'change') => reconciled.push(`${type} ${each.id} ${priority}`),
-      })),
+      }));
+    },
   });
 });
 
@@ -122,6 +127,7 @@ describe('RegistryWatch', () => {
     ];
     appeared('device_tracker.x');
     expect(reconciled).toEqual(['person a change']);
+    expect(searched).toEqual(['person']);
   });
 
   test('a change of users requeues the persons that wait, once, after the user has got a login', async () => {
