@@ -79,6 +79,14 @@ async function validated(objects: readonly object[], line = cluster(), options =
   return { ...ran, lines: ran.stdout.replaceAll(file, 'a.yaml').trimEnd().split('\n') };
 }
 
+test('an action and an entity of one name have suggestions of their own', async () => {
+  const { stdout } = await validated([
+    automation('one', { entity_id: 'light.turn_onn' }, { action: 'light.turn_onn' }),
+  ]);
+  expect(stdout).toMatch(/the action light\.turn_onn \(did you mean light\.turn_on\?\)/);
+  expect(stdout).toMatch(/have light\.turn_onn\./);
+});
+
 test('names are warnings with their places and the nearest names; --strict makes them fail', async () => {
   const given = [
     automation('one', {

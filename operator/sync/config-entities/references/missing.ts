@@ -51,7 +51,7 @@ async function idsOf(
       const names = await client.names.read();
       const has = (id: string) => names.hasAction(id);
       const all = () => names.actions();
-      return { has, suggest: (id) => suggestions.suggest(id, '', names.version, { has, all }) };
+      return { has, suggest: (id) => suggestions.suggest(id, 'action', names.version, { has, all }) };
     }
     case 'device': {
       const devices = await client.settings.device.entries();

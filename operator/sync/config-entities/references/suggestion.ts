@@ -34,7 +34,7 @@ export class Suggestions {
   private readonly remembered = new Map<string, string | undefined>();
 
   /**
-   * @param own entity that is never suggested
+   * @param own entity that is never suggested, or the type of other names
    * @param version of the names. A name that the hub no longer has does not change it.
    * @param names.all the names but `own`
    */
