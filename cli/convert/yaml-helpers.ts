@@ -5,6 +5,7 @@ import {
   ConfigFiles,
   type ConfigFile,
   type Files,
+  isYaml,
   type Place,
 } from '../../operator/sync/configuration/generate/config-files';
 import { isMergeKey } from '../../operator/sync/configuration/generate/merge-keys';
@@ -26,7 +27,7 @@ export interface YamlHelper {
 /** Finds the helpers in `configuration.yaml`, in its packages and in the files that they include. */
 export const yamlHelpersTask: BoundedTask<Files, readonly YamlHelper[]> = {
   name: 'yamlHelpers',
-  run: (files) => withoutDoubles(yamlHelpers(new ConfigFiles(files)), files),
+  run: (files) => withoutDoubles(new ConfigFiles(files), files),
 };
 
 /** The place of a helper in a file. */
@@ -90,7 +91,24 @@ const keysOf = ({ domain, id, file, pair }: HelperPlace): readonly string[] => [
   `${file.name}:${pair?.key.range?.[0] ?? 0}`,
 ];
 
-function withoutDoubles(places: readonly HelperPlace[], files: Files): readonly YamlHelper[] {
+/** The files that more than one place includes: a line that is taken out of such a file is missing in all of them. */
+function sharedFiles(files: ConfigFiles): ReadonlySet<string> {
+  const included = new Set<string>();
+  const shared = new Set<string>();
+  for (const file of files.names.flatMap((name) => (isYaml(name) ? (files.parse(name) ?? []) : []))) {
+    const follow = (node: Node) => {
+      const place = { node, file };
+      for (const { name } of [files.included(place) ?? [], files.inFolder(place)].flat())
+        (included.has(name) ? shared : included).add(name);
+    };
+    if (file.root) visit(file.root, { Scalar: (_, node) => follow(node) });
+  }
+  return shared;
+}
+
+function withoutDoubles(config: ConfigFiles, files: Files): readonly YamlHelper[] {
+  const places = yamlHelpers(config);
+  const shared = places.length > 0 ? sharedFiles(config) : new Set();
   const counts = new Map<string, number>();
   for (const key of places.flatMap(keysOf)) counts.set(key, (counts.get(key) ?? 0) + 1);
   const typed = new TypedFiles(files);
@@ -100,6 +118,16 @@ function withoutDoubles(places: readonly HelperPlace[], files: Files): readonly 
     const base = { domain, id, file: file.name, line };
     if (keysOf(place).some((key) => counts.get(key)! > 1))
       return { ...base, reason: 'the configuration has it twice: remove one of the two' };
+    if (shared.has(file.name))
+      return {
+        ...base,
+        reason: 'its file is included more than once: write the helper into a file of its own',
+      };
+    if (shared.has(file.name))
+      return {
+        ...base,
+        reason: 'its file is included more than once: write the helper into a file of its own',
+      };
     const reason = unfit(place);
     if (reason !== undefined) return { ...base, reason };
     const found = typed.valueOf(file.name, pair!);

@@ -226,6 +226,23 @@ describe('helpers of the YAML', () => {
       'its key is no text to the hub: write it in quotes',
     ]),
     [
+      'a file that another section includes as well',
+      {
+        'configuration.yaml': 'input_button: !include a.yaml\nfoo: !include a.yaml\n',
+        'a.yaml': 'x: {name: X}\n',
+      },
+      'its file is included more than once: write the helper into a file of its own',
+    ],
+    [
+      'a file of a folder that another file includes as well',
+      {
+        'configuration.yaml': 'input_button: !include_dir_merge_named a\nfoo: !include b.yaml\n',
+        'a/x.yaml': 'x: {name: X}\n',
+        'b.yaml': 'bar: !include a/x.yaml\n',
+      },
+      'its file is included more than once: write the helper into a file of its own',
+    ],
+    [
       'a package that an alias repeats',
       {
         'configuration.yaml':
