@@ -1,12 +1,10 @@
-import { URL_ANNOTATION } from '../../sandbox/node';
 import { until } from '.';
 import { ApiProxy, type Crossing } from './api-proxy';
 import { configuration, type Home, hub } from './home';
-import { HubRecorder } from './hub-recorder';
+import type { HubRecorder } from './hub-recorder';
 import { restoreOnboarded } from './onboarded-volume';
 import { startTestOperator, type TestOperator } from './operator';
-
-const PROXIED = 'example.org/proxied-hub';
+import { recorderOf, throughRecorders } from './recorded-hub';
 
 /** The requests at which an operator can be killed. */
 interface Points {
@@ -57,20 +55,15 @@ export class OperatorToKill {
     });
     this.operator = await startTestOperator(home.namespace, {
       kubeconfig: this.proxy.kubeconfig,
-      settings: { HUB_URL_ANNOTATION: PROXIED },
+      settings: throughRecorders,
     });
     await restoreOnboarded(home, hubName);
     await home.apply(hub(hubName), configuration(hubName, text));
-    const url = await until(
-      'the hub has an address',
-      async () => (await home.get('service', hubName)).metadata.annotations?.[URL_ANNOTATION],
-    );
-    this.recorder = await HubRecorder.start(url);
     const { isPoint } = this.points;
-    this.recorder.admit = async (command) =>
-      !isPoint(command) || (await this.strike(command, false)) === 'on';
-    this.recorder.admitted = async (command) => void (isPoint(command) && (await this.strike(command, true)));
-    await home.annotate('service', hubName, `${PROXIED}=${this.recorder.url}`);
+    this.recorder = await recorderOf(home, hubName, (recorder) => {
+      recorder.admit = async (command) => !isPoint(command) || (await this.strike(command, false)) === 'on';
+      recorder.admitted = async (command) => void (isPoint(command) && (await this.strike(command, true)));
+    });
     await home.ready('hubconfiguration', hubName);
   }
 

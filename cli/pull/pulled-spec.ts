@@ -96,8 +96,9 @@ async function pulledEntry(
   const ids = 'ids' in references ? references.ids : {};
   const desired = desiredEntry(entryType, resource, ids);
   const located = locate(entryType, resource, entries, others, { desired: desired.fields });
-  const record = 'id' in located ? entries.get(located.id) : undefined;
-  if (!record) throw missing(`${entryType.type} “${resource.spec.name}”`);
+  const id = 'id' in located ? located.id : undefined;
+  const record = id === undefined ? undefined : entries.get(id);
+  if (id === undefined || !record) throw missing(`${entryType.type} “${resource.spec.name}”`);
   const changed = new Set(entryDiff(entryType, record, desired).map(({ field }) => field));
   const found = await lookedUpNames(entryType, stored.client);
   const inHub = entrySpecOf(
@@ -109,7 +110,6 @@ async function pulledEntry(
   const names = Object.entries({ name: { name: 'name' }, ...entryType.fields })
     .filter(([, field]) => changed.has(field.name))
     .map(([path]) => path.split('.')[0]!);
-  const id = (located as { readonly id: string }).id;
   return { ...pick(inHub, [...new Set(names)]), ...(await pulledOwnEntity(resource, id, resources, stored)) };
 }
 

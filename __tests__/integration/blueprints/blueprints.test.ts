@@ -1,16 +1,15 @@
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { HubClient } from '../../../operator/client/hub-client';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { outliveCreation } from '../../cluster/creation-time';
 import { automation, blueprint, configuration, Home, hub, script } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 const HUB = 'villa';
-const PROXIED = 'example.org/proxied-hub';
 const CONFIGURATION = 'logger:\n  default: warning\nsearch:\nrepairs:\n';
 
 let home: Home;
@@ -21,15 +20,10 @@ let folder: string;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('blueprints'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: throughRecorders });
   await restoreOnboarded(home, HUB);
   await home.apply(hub(HUB), configuration(HUB, CONFIGURATION));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, HUB);
   await home.ready('hub', HUB);
   client = await home.client(HUB);
   folder = join(await home.volumeOf(HUB), 'blueprints');

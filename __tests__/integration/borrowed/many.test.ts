@@ -1,5 +1,4 @@
 import type { HubClient } from '../../../operator/client/hub-client';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import {
   area,
@@ -11,7 +10,8 @@ import {
   hub,
   label,
 } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
@@ -19,7 +19,6 @@ import { startTestOperator, type TestOperator } from '../../cluster/operator';
 // command is repeated.
 
 const HUB = 'villa';
-const PROXIED = 'example.org/proxied-hub';
 const ENTITIES = 200;
 const DEVICES = 50;
 const UPDATE = 'command config/entity_registry/update';
@@ -39,15 +38,10 @@ let client: HubClient;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('many-settings'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: throughRecorders });
   await restoreOnboarded(home, HUB);
   await home.apply(hub(HUB), configuration(HUB));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, HUB);
   await home.ready('hubconfiguration', HUB);
   client = await home.client(HUB);
   await client.connection.command('config/core/update', { language: 'de' });

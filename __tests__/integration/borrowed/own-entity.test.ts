@@ -1,6 +1,5 @@
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { Settings } from '../../../operator/client/registries/settings';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { outliveCreation } from '../../cluster/creation-time';
 import {
@@ -15,14 +14,14 @@ import {
   scene,
   script,
 } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // `spec.entity` of automations, scenes and scripts: their entities get an area, labels and other settings,
 // separately from the definition.
 
-const PROXIED = 'example.org/proxied-hub';
 const UPDATE = 'command config/entity_registry/update';
 
 let home: Home;
@@ -30,7 +29,7 @@ let operator: TestOperator;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('own-entity'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: throughRecorders });
 });
 
 describe.each([
@@ -43,12 +42,7 @@ describe.each([
   beforeAll(async () => {
     await restoreOnboarded(home, HUB);
     await home.apply(hub(HUB, { delivery }), configuration(HUB));
-    const url = await until(
-      'the hub has an address',
-      async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-    );
-    recorder = await HubRecorder.start(url);
-    await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+    recorder = await recorderOf(home, HUB);
     await home.ready('hub', HUB);
     client = await home.client(HUB);
     await home.apply(

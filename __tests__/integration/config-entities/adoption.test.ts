@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { ConfigEntityKind, EntityPayload } from '../../../operator/client/connection/config-entity';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import {
   area,
@@ -19,14 +18,14 @@ import {
   script,
   zone,
 } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
 
 // A home whose automations, scripts, scenes, areas and helpers were made in the hub's own UI is described by
 // resources: the hub must not be asked to change anything.
 
-const PROXIED = 'example.org/proxied-hub';
 const FILES = ['automations.yaml', 'scenes.yaml', 'scripts.yaml'] as const;
 
 /** An object in the hub, and the resource that describes it. */
@@ -230,15 +229,10 @@ const nameOf = ({ kind, metadata }: Manifest) => [kind.toLowerCase(), metadata.n
 const files = () => Promise.all(FILES.map((name) => readFile(join(volume, name), 'utf8')));
 beforeAll(async () => {
   home = new Home(await freshNamespace('adoption'));
-  await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  await startTestOperator(home.namespace, { settings: throughRecorders });
   await restoreOnboarded(home, 'villa');
   await home.apply(hub('villa', { markManaged: false }), configuration('villa'));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', 'villa')).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  await home.annotate('service', 'villa', `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, 'villa');
   await home.ready('hub', 'villa');
   await home.ready('hubconfiguration', 'villa');
   client = await home.client('villa');

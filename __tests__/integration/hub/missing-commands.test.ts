@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { dump, load } from 'js-yaml';
 import { callService } from '../../../operator/client/services';
 import { getEntityState } from '../../../operator/client/config-entities/states';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { automation, configuration, Home, hub, scene, script } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { startTestOperator } from '../../cluster/operator';
 
 // A hub whose version has renamed commands: everything that does not need them works.
 
-const PROXIED = 'example.org/proxied-hub';
 const LACKING = [
   'automation/config',
   'config/auth/list',
@@ -33,15 +32,11 @@ const stored = async (id: string) =>
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('missing'));
-  await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  await startTestOperator(home.namespace, { settings: throughRecorders });
   await home.apply(hub('villa'), configuration('villa'));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', 'villa')).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  recorder.lacking = new Set(LACKING);
-  await home.annotate('service', 'villa', `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, 'villa', (each) => {
+    each.lacking = new Set(LACKING);
+  });
 });
 
 afterAll(() => recorder?.stop());

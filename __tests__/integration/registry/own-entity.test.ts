@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import type { HubClient } from '../../../operator/client/hub-client';
 import type { Settings } from '../../../operator/client/registries/settings';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, until } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
 import {
@@ -19,14 +18,14 @@ import {
   type Manifest,
   person,
 } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 // `spec.entity` of helpers and persons: their entities get an area, labels and other settings.
 
 const HUB = 'villa';
-const PROXIED = 'example.org/proxied-hub';
 const TEXT = `${DEFAULT_CONFIGURATION}input_boolean:\ntimer:\n`;
 
 let home: Home;
@@ -36,15 +35,10 @@ let client: HubClient;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('entries-entity'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: throughRecorders });
   await restoreOnboarded(home, HUB);
   await home.apply(hub(HUB), configuration(HUB, TEXT));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, HUB);
   await home.ready('hubconfiguration', HUB);
   client = await home.client(HUB);
   await home.apply(area(HUB, 'hall', { name: 'Hall' }), label(HUB, 'energy', { name: 'Energy' }));

@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import type { PersonRecord, RegistryFields } from '../../../operator/client/connection/api-types';
 import type { HubClient } from '../../../operator/client/hub-client';
 import { callService } from '../../../operator/client/services';
-import { URL_ANNOTATION } from '../../../sandbox/node';
 import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { kubectlHub } from '../../cluster/command-line';
 import { configuration, DEFAULT_CONFIGURATION, Home, hub, person } from '../../cluster/home';
-import { HubRecorder } from '../../cluster/hub-recorder';
+import type { HubRecorder } from '../../cluster/hub-recorder';
+import { recorderOf, throughRecorders } from '../../cluster/recorded-hub';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 
 const HUB = 'villa';
-const PROXIED = 'example.org/proxied-hub';
 const TEXT = `${DEFAULT_CONFIGURATION}kitchen_sink:\n`;
 /** An entity with an entry in the registry, and a picture of the household. */
 const TRACKER = 'device_tracker.demo_scanner';
@@ -26,15 +25,10 @@ let client: HubClient;
 
 beforeAll(async () => {
   home = new Home(await freshNamespace('persons'));
-  operator = await startTestOperator(home.namespace, { settings: { HUB_URL_ANNOTATION: PROXIED } });
+  operator = await startTestOperator(home.namespace, { settings: throughRecorders });
   await restoreOnboarded(home, HUB);
   await home.apply(hub(HUB), configuration(HUB, TEXT));
-  const url = await until(
-    'the hub has an address',
-    async () => (await home.get('service', HUB)).metadata.annotations?.[URL_ANNOTATION],
-  );
-  recorder = await HubRecorder.start(url);
-  await home.annotate('service', HUB, `${PROXIED}=${recorder.url}`);
+  recorder = await recorderOf(home, HUB);
   await home.ready('hubconfiguration', HUB);
   client = await home.client(HUB);
 });
