@@ -1,5 +1,6 @@
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { PROBE } from '../../../operator/sync/hub-pod/scripts';
+import { freePort } from '../../../sandbox/ports';
 import { runPython } from '../../cluster/python-script';
 
 // Tests the script of the probes alone, in both modes.
@@ -23,7 +24,7 @@ function close(server: Server): Promise<void> {
   return new Promise((resolve) => server.close(() => resolve()));
 }
 
-afterAll(() => Promise.all(servers.filter(({ listening }) => listening).map(close)));
+afterAll(() => Promise.all(servers.map(close)));
 
 describe('the probe', () => {
   test.each([
@@ -37,8 +38,7 @@ describe('the probe', () => {
   });
 
   test('of a closed port: a hub that restores a backup is alive and not ready', async () => {
-    const port = await listen(() => undefined);
-    await close(servers.at(-1)!);
+    const port = String(await freePort());
     expect(await runPython(PROBE, port)).toMatchObject({
       code: 1,
       output: expect.stringMatching(/^the hub does not answer: .*refused/) as string,

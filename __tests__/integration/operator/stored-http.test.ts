@@ -3,6 +3,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PREPARE_CONFIG, PROBE } from '../../../operator/sync/hub-pod/scripts';
+import { freePort } from '../../../sandbox/ports';
 import { runPython } from '../../cluster/python-script';
 
 // Settings of the web server in a volume or a backup, and how the programs in the hub's image treat them.
@@ -101,20 +102,12 @@ async function closeAll(): Promise<void> {
   await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 const alive = { code: 0, output: '' };
 const live = (port: number, script = PROBE) => runPython(script, String(port), 'live', config);
 
 describe('the liveness probe', () => {
   test('of a hub that listens at another port by its stored settings: it resets them, and fails until that hub has ended', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const elsewhere = await listen(createServer());
     await writeFile(file, JSON.stringify(stored({ ...kept, server_port: elsewhere })));
     expect(await live(port)).toMatchObject({
@@ -128,15 +121,15 @@ describe('the liveness probe', () => {
   });
 
   test('of a hub that is down and has such settings: it succeeds, since a backup may be being restored', async () => {
-    const port = await closedPort();
-    const before = JSON.stringify(stored({ ...kept, server_port: await closedPort() }));
+    const port = await freePort();
+    const before = JSON.stringify(stored({ ...kept, server_port: await freePort() }));
     await writeFile(file, before);
     expect(await live(port)).toEqual(alive);
     expect(await readFile(file, 'utf8')).toBe(before);
   });
 
   test('of a hub that has settings on trial: it changes nothing', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const elsewhere = await listen(createServer());
     const before = stored({ ...kept, server_port: port }, { ...kept, server_port: elsewhere });
     await writeFile(file, JSON.stringify(before));
@@ -156,7 +149,7 @@ describe('the liveness probe', () => {
   });
 
   test('of a hub beside another program of its node at that port: it succeeds', async () => {
-    const port = await closedPort();
+    const port = await freePort();
     const elsewhere = await listen(createServer());
     await writeFile(file, JSON.stringify(stored({ ...kept, server_port: elsewhere })));
     // As in a container, no visible process has the socket.
