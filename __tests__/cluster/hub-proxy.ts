@@ -17,8 +17,11 @@ export class HubProxy {
    * answers.
    */
   fault: (what: string) => number | object | undefined = () => undefined;
-  /** Holds a request on the way to the hub, or its answer on the way back, until the promise resolves. */
-  hold: (moment: 'request' | 'answer', what: string) => Promise<unknown> | undefined = () => undefined;
+  /**
+   * Holds a request on the way to the hub, or its answer on the way back, until the promise resolves. With
+   * `drop` it goes no further: the kernel may report the end of a killed client later than that of its process.
+   */
+  hold: (moment: 'request' | 'answer', what: string) => Promise<'drop' | void> | undefined = () => undefined;
   private readonly sockets = new Set<Socket>();
 
   private constructor(
@@ -75,13 +78,13 @@ export class HubProxy {
       response.writeHead(status, { 'content-type': type }).end(text);
       return;
     }
-    await this.hold('request', what);
+    if ((await this.hold('request', what)) === 'drop') response.destroy();
     if (response.destroyed) return;
     const { hostname, port } = this.target;
     const { method, url: path, headers } = incoming;
     const pass = async (answer: IncomingMessage) => {
       this.passed.push({ what, status: answer.statusCode ?? 0 });
-      await this.hold('answer', what);
+      if ((await this.hold('answer', what)) === 'drop') response.destroy();
       if (response.destroyed) return;
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);

@@ -297,7 +297,10 @@ describe('automations of a hub that fails', () => {
    */
   function killDuring(removal: string, round: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const kill = () => operator.kill().then(resolve, reject);
+      const kill = async () => {
+        await operator.kill().then(resolve, reject);
+        return 'drop' as const;
+      };
       proxy.hold = (moment, what) => {
         const strikes = what === removal && moment === (round % 4 === 1 ? 'answer' : 'request');
         if (!strikes) return undefined;

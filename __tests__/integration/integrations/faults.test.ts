@@ -176,11 +176,13 @@ describe('an operator that is killed in a flow, after which a user adds a device
     isHit: (what: string) => boolean,
   ) {
     let isKilled = false;
-    let killed: Promise<unknown> | undefined;
-    proxy.hold = (at, what) => {
-      if (at !== moment || !isHit(what)) return undefined;
-      return (killed ??= operator.kill().then(() => (isKilled = true)));
+    let killed: Promise<'drop'> | undefined;
+    const kill = async () => {
+      await operator.kill();
+      isKilled = true;
+      return 'drop' as const;
     };
+    proxy.hold = (at, what) => (at === moment && isHit(what) ? (killed ??= kill()) : undefined);
     await home.apply(resource);
     await until('the operator is killed', () => isKilled);
     proxy.mend();

@@ -44,7 +44,10 @@ async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unkn
   proxy.hold = (moment, what) => {
     if (struck || moment !== 'answer' || !isIt(what)) return undefined;
     struck = true;
-    return operator.kill().then(() => (killed = true));
+    return operator.kill().then(() => {
+      killed = true;
+      return 'drop';
+    });
   };
   await act();
   await until('the operator is killed', () => killed);
