@@ -45,8 +45,9 @@ export const text =
 export const manifest = json(200, { name: 'Home Assistant', short_name: 'Home Assistant' });
 
 /**
- * A server that misbehaves on request, for faults that a real hub cannot be made to show. Its normal answers
- * are minimal, since integration tests cover the behaviour of a real hub.
+ * A server on the wire of a hub that misbehaves on request, for faults that a real hub cannot be made to show.
+ * Its normal answers are minimal, since integration tests cover the behaviour of a real hub. A hub that keeps
+ * a state, behind `HubClient`, is in unit/stand-in-hub.
  */
 export class FakeHub {
   readonly requests: Request[] = [];

@@ -111,10 +111,10 @@ class History {
   make(of: string): void {
     const id = this.desired.get(of)?.id ?? of;
     const key = `automation ${id}`;
-    for (const map of [this.house.ownFiles, this.house.loaded])
+    for (const map of [this.house.definitions.ownFiles, this.house.definitions.loaded])
       map.set(key, { alias: 'Mine', triggers: [], actions: [] });
-    if (!this.house.registry.has(key))
-      this.house.registry.set(key, { entity_id: `automation.${id}`, labels: [], area: '' });
+    if (!this.house.definitions.registry.has(key))
+      this.house.definitions.registry.set(key, { entity_id: `automation.${id}`, labels: [], area: '' });
     this.mayStay.add(id);
   }
 
@@ -127,21 +127,22 @@ class History {
   }
 
   restartHub(): void {
-    this.house.restartHub();
+    this.house.hub.restart();
   }
 
-  slowDown(isSlow = this.house.applyTime === 0): void {
-    const times = { applyTime: 130, postTime: 170, refreshTime: 300 };
-    Object.assign(this.house, isSlow ? times : { applyTime: 0, postTime: 0, refreshTime: 0 });
+  slowDown(isSlow = this.house.configMaps.applyTime === 0): void {
+    const { configMaps, definitions, hub } = this.house;
+    configMaps.applyTime = isSlow ? 130 : 0;
+    definitions.postTime = isSlow ? 170 : 0;
+    hub.pod.refreshTime = isSlow ? 300 : 0;
   }
 
   fail(fails = !this.house.failsStatus): void {
-    Object.assign(this.house, {
-      applyError: fails ? new Error(OUTAGE) : undefined,
-      removeError: fails ? new HubFailed('its file is read-only') : undefined,
-      failsStatus: fails,
-      refreshes: !fails,
-    });
+    const { configMaps, definitions, hub } = this.house;
+    configMaps.applyError = fails ? new Error(OUTAGE) : undefined;
+    definitions.removeError = fails ? new HubFailed('its file is read-only') : undefined;
+    this.house.failsStatus = fails;
+    hub.pod.refreshes = !fails;
   }
 
   /** Ends all faults and pauses, and settles. */
@@ -152,7 +153,7 @@ class History {
     await this.house.settle(200);
     await this.house.clock.advance(LONGEST_PAUSE);
     const reasons = await this.house.settle(200);
-    this.house.restartHub();
+    this.house.hub.restart();
     await this.house.settle(200);
     if (this.house.delivery === 'Api') await this.house.report();
     return reasons;
@@ -169,7 +170,7 @@ test('each definition ends in one place, and in use; nothing remains of a delete
       for (const run of history) await run(past);
       const reasons = await past.end();
       const { house, desired, mayStay } = past;
-      const own = idsOf(house.ownFiles.keys());
+      const own = idsOf(house.definitions.ownFiles.keys());
       const mounted = house.delivered.filter((id) => !id.startsWith('hub_'));
       const [here, elsewhere] = house.delivery === 'Api' ? [own, mounted] : [mounted, own];
       const rejected = [...desired].flatMap(([of, { edit }]) => (edit === 'rejected' ? [of] : []));
@@ -178,14 +179,14 @@ test('each definition ends in one place, and in use; nothing remains of a delete
         expect([of, reasons[of]]).toEqual([of, 'Ready']);
         expect(here).toContain(id);
         expect(elsewhere).not.toContain(id);
-        expect(house.loaded.get(`automation ${id}`)?.['alias']).toBe(alias);
-        expect(house.registry.has(`automation ${id}`)).toBe(true);
+        expect(house.definitions.loaded.get(`automation ${id}`)?.['alias']).toBe(alias);
+        expect(house.definitions.registry.has(`automation ${id}`)).toBe(true);
       }
       const known = new Set([...[...desired.values()].map(({ id }) => id), ...mayStay]);
       const all = [...new Set([...own, ...mounted])].filter((id) => !isRejected(id));
       expect(all.filter((id) => !known.has(id))).toEqual([]);
       expect(all.filter((id) => own.includes(id) && mounted.includes(id))).toEqual([]);
-      const registered = idsOf(house.registry.keys()).filter((id) => !isRejected(id));
+      const registered = idsOf(house.definitions.registry.keys()).filter((id) => !isRejected(id));
       expect(registered.filter((id) => !all.includes(id))).toEqual([]);
     }),
     { numRuns: Number(process.env['RUNS'] ?? 100) },

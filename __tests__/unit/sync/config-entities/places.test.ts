@@ -15,18 +15,18 @@ let house: House;
 const automation = (name: string, spec: object = {}) =>
   house.apply('HubAutomation', name, { alias: `The ${name}`, ...AUTOMATION, ...spec });
 const settled = (...names: string[]) => Object.fromEntries(names.map((name) => [name, 'Ready']));
-const aliasOf = (id: string) => house.loaded.get(`automation ${id}`)?.['alias'];
+const aliasOf = (id: string) => house.definitions.loaded.get(`automation ${id}`)?.['alias'];
 const makes = (id: string, alias: string) => {
-  for (const map of [house.ownFiles, house.loaded])
+  for (const map of [house.definitions.ownFiles, house.definitions.loaded])
     map.set(`automation ${id}`, { alias, triggers: [], actions: [] });
-  house.registry.set(`automation ${id}`, { entity_id: `automation.${id}`, labels: [], area: '' });
+  house.definitions.registry.set(`automation ${id}`, { entity_id: `automation.${id}`, labels: [], area: '' });
 };
 /** Returns the ids in the hub's own file, and those in the mounted files. */
 const ids = () => ({
-  own: [...house.ownFiles.keys()].map((key) => key.split(' ')[1]),
+  own: [...house.definitions.ownFiles.keys()].map((key) => key.split(' ')[1]),
   mounted: house.delivered.filter((id) => !id.startsWith('hub_')),
 });
-const registered = (id: string) => house.registry.has(`automation ${id}`);
+const registered = (id: string) => house.definitions.registry.has(`automation ${id}`);
 
 describe.each([
   ['Api', 'File', 'own', 'mounted'],
@@ -159,7 +159,8 @@ describe.each([
     house.delivery = other;
     const inOwnFile: unknown[] = [];
     for (let step = 0; step < 20; step++) {
-      if (house.ownFiles.has('automation a')) inOwnFile.push(house.status('HubAutomation', 'a')['delivery']);
+      if (house.definitions.ownFiles.has('automation a'))
+        inOwnFile.push(house.status('HubAutomation', 'a')['delivery']);
       await house.reconcile('HubAutomation a');
       await house.clock.advance(500);
       house.start();

@@ -13,7 +13,7 @@ const names = (count: number) => Array.from({ length: count }, (_, index) => `n-
 const writes = (house: House) => house.asked.filter((what) => /^(POST|DELETE|remove) /.test(what));
 const reloads = (house: House, kind: string) =>
   house.asked.filter((what) => what === `reload ${kind}`).length;
-const runs = (house: House, key: string): EntityPayload | undefined => house.loaded.get(key);
+const runs = (house: House, key: string): EntityPayload | undefined => house.definitions.loaded.get(key);
 
 const MARKER = 'hub_operator_delivery_0';
 const messageOf = (name: string) =>
@@ -77,13 +77,14 @@ describe('a pod that takes a while to get its files', () => {
   async function change(description: string): Promise<number[]> {
     await house.clock.advance(10_000); // changes of one object have a minimum interval
     automation(house, 'a', { description });
-    const [since, began] = [house.readAt.length, house.clock.monotonic()];
+    const [since, began] = [house.definitions.readAt.length, house.clock.monotonic()];
     expect(await house.settle(1_000, 50)).toMatchObject({ a: 'Ready' });
-    return house.readAt.slice(since).map((at) => at - began);
+    return house.definitions.readAt.slice(since).map((at) => at - began);
   }
 
   test('is waited for before the hub reads, a little longer than the last wait that was too short', async () => {
-    Object.assign(house, { refreshTime: 600, readTime: 3_000 });
+    house.hub.pod.refreshTime = 600;
+    house.definitions.readTime = 3_000;
     const first = await change('1');
     expect(first).toHaveLength(2);
     const second = await change('2');
@@ -95,8 +96,8 @@ describe('a pod that takes a while to get its files', () => {
 
   test('is not waited for longer because the hub could not read its files for a while', async () => {
     const first = await change('1');
-    house.unreadable = '2';
-    house.clock.after(20_000, () => (house.unreadable = undefined));
+    house.definitions.unreadable = '2';
+    house.clock.after(20_000, () => (house.definitions.unreadable = undefined));
     expect((await change('2')).length).toBeGreaterThan(1);
     expect((await change('3'))[0]).toBeLessThan(first[0]!);
   });
@@ -106,8 +107,8 @@ describe('a burst while the operator is busy', () => {
   const isRecorded = () => house.status('HubAutomation', 'a')['automationId'] !== undefined;
   const isLeft = (id: string) =>
     house.delivered.includes(id) ||
-    house.loaded.has(`automation ${id}`) ||
-    house.registry.has(`automation ${id}`);
+    house.definitions.loaded.has(`automation ${id}`) ||
+    house.definitions.registry.has(`automation ${id}`);
 
   beforeEach(() => {
     house.isBusy = true;
@@ -185,7 +186,7 @@ describe('a burst while the operator is busy', () => {
     await house.delete('HubAutomation a');
     expect(house.delivered).not.toContain('a');
     expect(runs(house, 'automation a')).toBeDefined();
-    expect(house.ownFiles.has('automation a')).toBe(true);
+    expect(house.definitions.ownFiles.has('automation a')).toBe(true);
   });
 
   test('the ConfigMap names its resource until status does, also when the hub uses it and another change is written', async () => {
@@ -205,7 +206,7 @@ describe('a burst while the operator is busy', () => {
     expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
     house.failsStatus = false;
     house.delivery = 'Api';
-    house.postTime = 2_000;
+    house.definitions.postTime = 2_000;
     automation(house, 'a');
     while (!house.asked.includes('POST a')) await house.settle(1).catch(() => undefined);
     expect(house.status('HubAutomation', 'a')).toMatchObject({ automationId: 'a' });
@@ -218,11 +219,11 @@ describe('a burst while the operator is busy', () => {
     async (reads) => {
       let left = reads;
       Object.defineProperty(house, 'delivery', { get: () => (left-- > 0 ? 'File' : 'Api') });
-      house.postTime = 2_000;
+      house.definitions.postTime = 2_000;
       while (!house.asked.includes('POST a')) await house.settle(1).catch(() => undefined);
       expect(isRecorded()).toBe(true);
       await allReady(2);
-      expect(house.ownFiles.size).toBe(2);
+      expect(house.definitions.ownFiles.size).toBe(2);
     },
   );
 
@@ -247,11 +248,11 @@ describe('a burst while the operator is busy', () => {
     automation(house, 'c', { triggers: [{ trigger: 'bad' }] });
     expect(await house.settle()).toMatchObject({ c: 'RejectedByHub' });
     house.failsStatus = false;
-    house.ownFiles.set('automation c', { alias: 'Mine', ...AUTOMATION });
+    house.definitions.ownFiles.set('automation c', { alias: 'Mine', ...AUTOMATION });
     automation(house, 'c', { id: 'b', ...AUTOMATION });
     house.handOver('HubAutomation b', 'HubAutomation c');
     await allReady(2);
-    expect(house.ownFiles.has('automation c')).toBe(true);
+    expect(house.definitions.ownFiles.has('automation c')).toBe(true);
   });
 
   test('a deletion with the annotation dry-run names the object', async () => {
@@ -261,12 +262,12 @@ describe('a burst while the operator is busy', () => {
   });
 
   test('a definition that the hub on another volume has disabled is tried again', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     house.volume = 'first';
     automation(house, 'a', { alias: 'Disabled' });
     expect(await house.settle()).toMatchObject({ a: 'RejectedByHub' });
     await house.moveTo('second');
-    delete house.disabledBy['Disabled'];
+    delete house.definitions.disabledBy['Disabled'];
     await allReady(2);
   });
 
@@ -277,8 +278,8 @@ describe('a burst while the operator is busy', () => {
     await house.reconcile('HubAutomation a');
     house.isBusy = true;
     house.configMaps.clear();
-    house.restartHub();
-    house.registry.delete('automation a');
+    house.hub.restart();
+    house.definitions.registry.delete('automation a');
     house.start();
     automation(house, 'c', { id: 'a' });
     await untilWritten('The c');
@@ -300,8 +301,8 @@ describe('a burst while the operator is busy', () => {
     house.isBusy = true;
     expect(house.status('HubAutomation', 'a')['formerIds']).toEqual(['a']);
     // The object is lost, and a new resource takes the id.
-    house.loaded.delete('automation a');
-    house.registry.delete('automation a');
+    house.definitions.loaded.delete('automation a');
+    house.definitions.registry.delete('automation a');
     const [name, map] = [...house.configMaps][0]!;
     const lines = map.data['automations.yaml']!.split('\n').filter((line) => !line.includes('The a'));
     house.configMaps.set(name, { ...map, data: { ...map.data, 'automations.yaml': lines.join('\n') } });
@@ -315,7 +316,7 @@ describe('a burst while the operator is busy', () => {
 });
 
 test('a ConfigMap is never larger than the API server accepts, even while all its definitions change and are refused', async () => {
-  house.disabledBy['Disabled'] = 'Invalid device';
+  house.definitions.disabledBy['Disabled'] = 'Invalid device';
   for (const name of names(6)) automation(house, name, { description: 'x'.repeat(60_000) });
   await allReady(6);
   for (const name of names(6)) automation(house, name, { description: 'y'.repeat(140_000) });
@@ -332,7 +333,7 @@ describe('definitions that the hub refuses', () => {
     ['is refused by its validation', { triggers: [{ trigger: 'bad' }] }],
     ['is disabled when it is loaded', { alias: 'Disabled' }],
   ])('%s: the former one stays, and the others are not touched', async (_, spec) => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a');
     automation(house, 'b');
     await allReady(2);
@@ -349,26 +350,26 @@ describe('definitions that the hub refuses', () => {
   test.each(STEPS)(
     'also if the operator is killed at step %i: the former one stays, and of a new one nothing',
     async (steps) => {
-      house.disabledBy['Disabled'] = 'Invalid device';
+      house.definitions.disabledBy['Disabled'] = 'Invalid device';
       automation(house, 'a');
       automation(house, 'b');
       await allReady(2);
-      house.registry.get('automation a')!.area = 'kitchen';
+      house.definitions.registry.get('automation a')!.area = 'kitchen';
       automation(house, 'a', { alias: 'Disabled' });
       automation(house, 'b', { description: 'new' });
       automation(house, 'c', { alias: 'Disabled' });
       await house.settleUntilKilled(steps);
       expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'RejectedByHub' });
       expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
-      expect(house.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
+      expect(house.definitions.registry.get('automation a')).toMatchObject({ area: 'kitchen' });
       expect(runs(house, 'automation b')).toMatchObject({ description: 'new' });
       expect([...house.delivered].sort()).toEqual(['a', 'b', MARKER]);
-      expect(house.registry.has('automation c')).toBe(false);
+      expect(house.definitions.registry.has('automation c')).toBe(false);
     },
   );
 
   test('several in a row: the last that the hub has used stays', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a');
     await allReady(1);
     automation(house, 'a', { description: 'second' });
@@ -382,7 +383,7 @@ describe('definitions that the hub refuses', () => {
   });
 
   test('one that the hub disables while what it replaced is not known stays as it is', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a');
     await allReady(1);
     automation(house, 'a', { alias: 'Disabled' });
@@ -393,22 +394,22 @@ describe('definitions that the hub refuses', () => {
     house.configMaps.set(name, { ...map, data });
     house.start();
     expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
-    expect(house.registry.has('automation a')).toBe(true);
+    expect(house.definitions.registry.has('automation a')).toBe(true);
     expect(house.delivered).toContain('a');
   });
 
   test('a new one is removed again, with its entity', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a', { alias: 'Disabled' });
     automation(house, 'b');
     expect(await house.settle()).toEqual({ a: 'RejectedByHub', b: 'Ready' });
     expect([...house.delivered].sort()).toEqual(['b', MARKER]);
-    expect(house.registry.has('automation a')).toBe(false);
+    expect(house.definitions.registry.has('automation a')).toBe(false);
     expect(messageOf('a')).toContain('Invalid device');
   });
 
   test('a disabled one is not retried after some time, but on request', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     automation(house, 'a');
     await allReady(1);
     automation(house, 'a', { alias: 'Disabled' });
@@ -425,7 +426,7 @@ describe('definitions that the hub refuses', () => {
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
     automation(house, 'a');
     await allReady(1);
-    delete house.disabledBy['Disabled'];
+    delete house.definitions.disabledBy['Disabled'];
     automation(house, 'a', { alias: 'Disabled' });
     await allReady(1);
   });
@@ -433,7 +434,7 @@ describe('definitions that the hub refuses', () => {
   test.each(['the same', 'another'])(
     'with autoReload: false it is loaded at the next start: %s process then restores the former one',
     async (process) => {
-      house.disabledBy['Disabled'] = 'Invalid device';
+      house.definitions.disabledBy['Disabled'] = 'Invalid device';
       automation(house, 'a');
       await allReady(1);
       automation(house, 'a', { alias: 'Disabled', autoReload: false });
@@ -442,12 +443,12 @@ describe('definitions that the hub refuses', () => {
       await allReady(1);
       await house.clock.advance(5_000);
       if (process === 'another') house.start();
-      house.restartHub();
+      house.hub.restart();
       expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
       expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
       automation(house, 'a', { alias: 'Mended', description: 'third' });
       await allReady(1);
-      house.restartHub();
+      house.hub.restart();
       await allReady(1);
       expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
     },
@@ -456,14 +457,14 @@ describe('definitions that the hub refuses', () => {
   test('with autoReload: false a correction of a disabled one stays until the next start', async () => {
     automation(house, 'a', { alias: 'Disabled', autoReload: false });
     await allReady(1);
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
     automation(house, 'a', { alias: 'Mended' });
     await house.settle();
     await house.settle();
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Mended' });
   });
@@ -479,10 +480,10 @@ describe('definitions that the hub refuses', () => {
   test('a ConfigMap that the cluster refuses changes nothing', async () => {
     automation(house, 'a');
     await allReady(1);
-    house.applyError = new Error('quota');
+    house.configMaps.applyError = new Error('quota');
     automation(house, 'a', { description: 'new' });
     await expect(house.settle()).rejects.toThrow('quota');
-    house.applyError = undefined;
+    house.configMaps.applyError = undefined;
     await allReady(1);
     expect(runs(house, 'automation a')).toMatchObject({ description: 'new' });
   });
@@ -490,7 +491,7 @@ describe('definitions that the hub refuses', () => {
   test('is named by the hub in a file that it cannot read: the former one is restored, and the others are in use', async () => {
     for (const name of ['a', 'b', 'c']) automation(house, name);
     await allReady(3);
-    house.unreadable = 'poison';
+    house.definitions.unreadable = 'poison';
     automation(house, 'a', { description: 'poison' });
     automation(house, 'b', { description: 'new' });
     automation(house, 'd', { description: 'also poison' });
@@ -517,35 +518,35 @@ describe('definitions that the hub refuses', () => {
     async (state) => {
       automation(house, 'a');
       await allReady(1);
-      house.unreadable = 'poison';
+      house.definitions.unreadable = 'poison';
       automation(house, 'm', { description: 'poison' });
       await untilWritten('poison');
       await house.clock.advance(5_000);
-      house.refreshes = state === 'not written yet';
+      house.hub.pod.refreshes = state === 'not written yet';
       automation(house, 'c');
       await house.settle(4).catch(() => undefined);
-      if (!house.refreshes) await house.reconcileHub();
+      if (!house.hub.pod.refreshes) await house.reconcileHub();
       await house.clock.advance(40_000);
-      house.refreshes = true;
+      house.hub.pod.refreshes = true;
       expect(await house.settle(800)).toEqual({ a: 'Ready', m: 'RejectedByHub', c: 'Ready' });
     },
   );
 
   test('is distinguished from the next one while the pod is slow to get the file without it', async () => {
-    house.unreadable = 'poison';
+    house.definitions.unreadable = 'poison';
     automation(house, 'a', { description: 'poison' });
     for (const name of ['b', 'c']) automation(house, name);
     await untilWritten('poison');
     await house.clock.advance(5_000); // the pod has the file
-    house.refreshes = false;
+    house.hub.pod.refreshes = false;
     await house.clock.advance(75_000);
     expect(JSON.stringify([...house.configMaps.values()])).not.toContain('poison');
-    house.refreshes = true;
+    house.hub.pod.refreshes = true;
     expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'Ready', c: 'Ready' });
   });
 
   test('is distinguished from the next one that has the same mistake in the same place', async () => {
-    house.unreadable = 'poison';
+    house.definitions.unreadable = 'poison';
     for (const name of ['a', 'b']) automation(house, name, { description: 'poison' });
     automation(house, 'c');
     expect(await house.settle(800)).toEqual({ a: 'RejectedByHub', b: 'RejectedByHub', c: 'Ready' });
@@ -554,7 +555,7 @@ describe('definitions that the hub refuses', () => {
   test('is rejected even if its own publication ended before it was taken back, and not retried forever', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
-    house.unreadable = 'poison';
+    house.definitions.unreadable = 'poison';
     automation(house, 'c', { description: 'poison' });
     await untilWritten('poison');
     automation(house, 'b', { description: 'poison' });
@@ -570,7 +571,7 @@ describe('definitions that the hub refuses', () => {
   test('is also reset by the next process of the operator', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
-    house.unreadable = 'poison';
+    house.definitions.unreadable = 'poison';
     automation(house, 'a', { description: 'poison' });
     await untilWritten('poison');
     house.start();
@@ -580,11 +581,11 @@ describe('definitions that the hub refuses', () => {
   });
 
   test('a user’s script with the id of the operator’s marker script is named', async () => {
-    house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+    house.definitions.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
     expect(messageOf('a')).toMatch(/a script of its own has the id hub_operator_delivery_0/);
-    house.ownFiles.delete(`script ${MARKER}`);
+    house.definitions.ownFiles.delete(`script ${MARKER}`);
     await house.settle(700);
     await allReady(1);
   });
@@ -605,22 +606,22 @@ describe('definitions that the hub refuses', () => {
 
   test('with autoReload: false is not Ready before the pod has its file', async () => {
     automation(house, 'a', { autoReload: false });
-    house.refreshes = false;
+    house.hub.pod.refreshes = false;
     await expect(house.settle(90)).rejects.toThrow('not settled');
-    house.refreshes = true;
+    house.hub.pod.refreshes = true;
     await house.settle(700);
     await allReady(1);
-    house.applyError = new Error('quota');
+    house.configMaps.applyError = new Error('quota');
     automation(house, 'a', { autoReload: false, description: 'new' });
     await expect(house.settle()).rejects.toThrow('quota');
     await expect(house.settle()).rejects.toThrow('quota');
-    house.applyError = undefined;
+    house.configMaps.applyError = undefined;
     await allReady(1);
     expect(JSON.stringify([...house.configMaps.values()])).toContain('new');
   });
 
   test('files that do not reach the pod are reported, and not reloaded', async () => {
-    house.refreshes = false;
+    house.hub.pod.refreshes = false;
     automation(house, 'a');
     await expect(house.settle(90)).rejects.toThrow('not settled');
     expect(messageOf('a')).toBe(
@@ -631,7 +632,7 @@ describe('definitions that the hub refuses', () => {
     const since = reloads(house, 'script');
     await house.settle(1_200).catch(() => undefined);
     expect(reloads(house, 'script') - since).toBeLessThan(400); // in 10 minutes, of 2,000
-    house.refreshes = true;
+    house.hub.pod.refreshes = true;
     await house.settle(700);
     await allReady(1);
   });
@@ -641,9 +642,9 @@ test('a deletion is not lost when the previous write of a ConfigMap fails', asyn
   for (const name of ['a', 'b']) automation(house, name);
   await allReady(2);
   automation(house, 'a', { description: 'new' });
-  [house.applyTime, house.applyError] = [2_000, new Error('quota')];
-  while (!house.isApplying) await house.settle(1).catch(() => undefined);
-  house.applyError = undefined;
+  [house.configMaps.applyTime, house.configMaps.applyError] = [2_000, new Error('quota')];
+  while (!house.configMaps.isApplying) await house.settle(1).catch(() => undefined);
+  house.configMaps.applyError = undefined;
   await house.delete('HubAutomation b');
   expect(house.delivered).not.toContain('b');
   await house.settle().catch(() => undefined);
@@ -657,15 +658,17 @@ test('a new object that is deleted after the operator was killed is removed even
   automation(house, 'a');
   await untilWritten('The a');
   house.start();
-  house.mount();
+  house.hub.pod.mount();
   // After the deletion the ConfigMap has the content that the hub has read last, and the pod has another one.
-  house.refreshes = false;
+  house.hub.pod.refreshes = false;
   await expect(house.delete('HubAutomation a', 200)).rejects.toThrow('never removed');
-  house.refreshes = true;
+  house.hub.pod.refreshes = true;
   await house.clock.advance(300_000);
   await house.delete('HubAutomation a');
   expect(runs(house, 'automation a')).toBeUndefined();
-  expect([...house.registry.keys()].filter((key) => key.startsWith('automation'))).toEqual(['automation b']);
+  expect([...house.definitions.registry.keys()].filter((key) => key.startsWith('automation'))).toEqual([
+    'automation b',
+  ]);
 });
 
 test('a former definition that is desired again before the hub has read the next one is in the files of the pod when it is Ready', async () => {
@@ -674,17 +677,17 @@ test('a former definition that is desired again before the hub has read the next
   automation(house, 'a', { alias: 'Edited' });
   await untilWritten('Edited');
   house.start();
-  house.mount();
+  house.hub.pod.mount();
   automation(house, 'a', { alias: 'The a' });
   await allReady(1);
-  house.load('automation'); // like the reload button of the hub
+  house.definitions.load('automation'); // like the reload button of the hub
   expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
 });
 
 test('a deletion is not lost while the first ConfigMap is being written', async () => {
   automation(house, 'a');
-  house.applyTime = 2_000;
-  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  house.configMaps.applyTime = 2_000;
+  while (!house.configMaps.isApplying) await house.settle(1).catch(() => undefined);
   await house.delete('HubAutomation a');
   await house.clock.advance(5_000);
   expect(house.delivered).not.toContain('a');
@@ -701,8 +704,8 @@ test('a definition that moves to another ConfigMap while a publication writes is
   await house.clock.advance(5_000);
   sized('first', 360_000);
   sized('beside', 700_000);
-  house.applyTime = 3_000;
-  while (!house.isApplying) await house.settle(1).catch(() => undefined);
+  house.configMaps.applyTime = 3_000;
+  while (!house.configMaps.isApplying) await house.settle(1).catch(() => undefined);
   sized('a', 250_000);
   for (let step = 0; step < 40; step++) {
     await house.settle(1).catch(() => undefined);
@@ -713,27 +716,27 @@ test('a definition that moves to another ConfigMap while a publication writes is
 });
 
 test('a ConfigMap that is deleted while the hub is waited for is written again', async () => {
-  house.refreshes = false;
+  house.hub.pod.refreshes = false;
   automation(house, 'a');
   await house.settle(5).catch(() => undefined);
   house.configMaps.clear();
   await house.reconcileHub();
   expect(house.delivered).toContain('a');
-  house.refreshes = true;
+  house.hub.pod.refreshes = true;
   await allReady(1);
 });
 
 test('the ConfigMaps belong to the Hub, unless its volume is kept', async () => {
   automation(house, 'a');
   await allReady(1);
-  expect([...house.owned]).toEqual(['villa-delivery-0']);
+  expect([...house.configMaps.owned]).toEqual(['villa-delivery-0']);
   house.retain = true;
   await house.report();
-  expect([...house.owned]).toEqual([]);
+  expect([...house.configMaps.owned]).toEqual([]);
   // A ConfigMap that has lost its owner gets none again.
   house.retain = false;
   await house.report();
-  expect([...house.owned]).toEqual([]);
+  expect([...house.configMaps.owned]).toEqual([]);
   house.start();
   await allReady(1);
   expect(house.delivered).toContain('a');
@@ -753,11 +756,11 @@ describe('another volume', () => {
     // The resource of one is gone, like after a Hub was deleted with its resources and kept its volume.
     house.forget('HubAutomation', 'b');
     await house.moveTo('second');
-    expect(house.loaded.size).toBe(0);
+    expect(house.definitions.loaded.size).toBe(0);
     expect(house.delivered).toEqual([]);
     await allReady(1);
     expect(ids()).toEqual(['a']);
-    expect([...house.loaded.keys()]).not.toContain('automation b');
+    expect([...house.definitions.loaded.keys()]).not.toContain('automation b');
     const [kept = '', ...others] = aside();
     expect(others).toEqual([]);
     expect(idsIn(kept)).toEqual(['a', 'b']);
@@ -813,13 +816,13 @@ describe('another volume', () => {
       for (const name of ['a', 'b']) automation(house, name);
       await allReady(2);
       house.forget('HubAutomation', 'b');
-      if (moment === 'before the copy') house.applyTime = 5_000;
-      else house.removeTime = 5_000;
+      if (moment === 'before the copy') house.configMaps.applyTime = 5_000;
+      else house.configMaps.removeTime = 5_000;
       const moved = house.moveTo('second');
       await house.clock.advance(1_000);
       void moved;
       house.start();
-      house.applyTime = house.removeTime = 0;
+      house.configMaps.applyTime = house.configMaps.removeTime = 0;
       await house.moveTo('second');
       await allReady(1);
       expect(aside().map(idsIn)).toEqual([['a', 'b']]);
@@ -830,13 +833,15 @@ describe('another volume', () => {
   test('is not told of a ConfigMap of an earlier version of the operator: it is for the volume that the hub has then', async () => {
     automation(house, 'a');
     await allReady(1);
-    expect(house.annotations('villa-delivery-0')).not.toHaveProperty(operatorAnnotations.volume);
+    expect(house.configMaps.annotations('villa-delivery-0')).not.toHaveProperty(operatorAnnotations.volume);
     house.start();
     await house.moveTo('first');
     await allReady(1);
     await house.report();
     expect(ids()).toEqual(['a']);
-    expect(house.annotations('villa-delivery-0')).toMatchObject({ [operatorAnnotations.volume]: 'first' });
+    expect(house.configMaps.annotations('villa-delivery-0')).toMatchObject({
+      [operatorAnnotations.volume]: 'first',
+    });
     expect(aside()).toEqual([]);
   });
 
@@ -851,7 +856,9 @@ describe('another volume', () => {
       reason: 'HubFailed',
       message: expect.stringContaining('villa-delivery-0 is still that of another volume') as string,
     });
-    expect(house.annotations('villa-delivery-0')).toMatchObject({ [operatorAnnotations.volume]: 'first' });
+    expect(house.configMaps.annotations('villa-delivery-0')).toMatchObject({
+      [operatorAnnotations.volume]: 'first',
+    });
     await house.moveTo('second');
     await allReady(2);
     expect(aside().map(idsIn)).toEqual([['a']]);
@@ -864,18 +871,20 @@ describe('the move', () => {
     for (const name of names(count)) automation(house, name);
     house.apply('HubScene', 'film', { name: 'Film', entities: [{ entity_id: 'light.a', state: 'on' }] });
     await allReady(count + 1);
-    for (const entity of house.registry.values()) entity.area = 'kitchen';
+    for (const entity of house.definitions.registry.values()) entity.area = 'kitchen';
   }
   const expectMoved = (to: 'Api' | 'File', count: number) => {
     const [own, delivered] = [
-      house.ownFiles.size,
+      house.definitions.ownFiles.size,
       house.delivered.filter((id) => !id.startsWith('hub_')).length,
     ];
     expect([own, delivered]).toEqual(to === 'Api' ? [count, 0] : [0, count]);
-    expect(house.loaded.size - Number(house.loaded.has(`script ${MARKER}`))).toBe(count);
+    expect(house.definitions.loaded.size - Number(house.definitions.loaded.has(`script ${MARKER}`))).toBe(
+      count,
+    );
     for (const name of names(count - 1)) {
       expect(runs(house, `automation ${name}`)).toMatchObject({ alias: `The ${name}` });
-      expect(house.registry.get(`automation ${name}`)).toMatchObject({ area: 'kitchen' });
+      expect(house.definitions.registry.get(`automation ${name}`)).toMatchObject({ area: 'kitchen' });
     }
   };
 
@@ -928,18 +937,18 @@ describe('the move', () => {
       house.delivery = 'File';
       await allReady(1);
       await allReady(1);
-      expect([...house.ownFiles.keys(), ...house.delivered]).toEqual(['renamed', MARKER]);
+      expect([...house.definitions.ownFiles.keys(), ...house.delivered]).toEqual(['renamed', MARKER]);
     },
   );
 
   test('of one that is changed at the same time to what the hub disables leaves the former one', async () => {
-    house.disabledBy['Disabled'] = 'Invalid device';
+    house.definitions.disabledBy['Disabled'] = 'Invalid device';
     await byApi(2);
     house.delivery = 'File';
     automation(house, 'n-0', { alias: 'Disabled' });
     expect(await house.settle()).toEqual({ 'n-0': 'RejectedByHub', 'n-1': 'Ready', film: 'Ready' });
     expect(runs(house, 'automation n-0')).toMatchObject({ alias: 'The n-0' });
-    expect(house.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
+    expect(house.definitions.registry.get('automation n-0')).toMatchObject({ area: 'kitchen' });
   });
 
   test('back leaves no ConfigMap, also while the Hub is reconciled, and there again meanwhile loses nothing', async () => {
@@ -964,7 +973,7 @@ describe('the move', () => {
     await house.report();
     await house.reconcileHub();
     expect(house.configMaps.size).toBe(0);
-    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+    expect(house.definitions.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
   test.each(STEPS)(
@@ -980,8 +989,8 @@ describe('the move', () => {
       await house.report();
       await house.report();
       expect(house.configMaps.size).toBe(0);
-      expect(house.registry.has(`script ${MARKER}`)).toBe(false);
-      expect(house.loaded.has(`script ${MARKER}`)).toBe(false);
+      expect(house.definitions.registry.has(`script ${MARKER}`)).toBe(false);
+      expect(house.definitions.loaded.has(`script ${MARKER}`)).toBe(false);
       expect(house.asked.indexOf(`unregister ${MARKER}`)).toBeLessThan(
         house.asked.indexOf('delete villa-delivery-0'),
       );
@@ -993,7 +1002,7 @@ describe('the move', () => {
     await allReady(1);
     house.delivery = 'Api';
     await allReady(1);
-    house.refreshes = false;
+    house.hub.pod.refreshes = false;
     await house.reconcileHub();
     await house.clock.advance(40_000);
     expect(house.configMaps.size).toBe(1);
@@ -1003,13 +1012,13 @@ describe('the move', () => {
       await house.clock.advance(10_000);
     }
     expect(house.asked.length - since).toBeLessThan(600); // in 10 minutes
-    house.refreshes = true;
+    house.hub.pod.refreshes = true;
     for (let time = 0; time < 40; time++) {
       await house.reconcileHub();
       await house.clock.advance(10_000);
     }
     expect(house.configMaps.size).toBe(0);
-    expect(house.registry.has(`script ${MARKER}`)).toBe(false);
+    expect(house.definitions.registry.has(`script ${MARKER}`)).toBe(false);
   });
 
   test('there again while the empty ConfigMap is being deleted delivers definitions that come in the meantime', async () => {
@@ -1017,13 +1026,13 @@ describe('the move', () => {
     await allReady(1);
     house.delivery = 'Api';
     await allReady(1);
-    house.removeTime = 5_000;
+    house.configMaps.removeTime = 5_000;
     await house.reconcileHub();
     await house.clock.advance(2_000);
     house.delivery = 'File';
     automation(house, 'n-1');
     await house.settle(6).catch(() => undefined);
-    expect(house.ownFiles.has('automation n-0')).toBe(true);
+    expect(house.definitions.ownFiles.has('automation n-0')).toBe(true);
     await allReady(2);
     expect([...house.delivered].sort()).toEqual([MARKER, 'n-0', 'n-1']);
   });
@@ -1033,7 +1042,7 @@ describe('the move', () => {
     await allReady(1);
     house.delivery = 'Api';
     await allReady(1);
-    house.unregisterTime = 5_000;
+    house.definitions.unregisterTime = 5_000;
     await house.reconcileHub();
     await house.clock.advance(2_000);
     house.delivery = 'File';
@@ -1052,13 +1061,13 @@ describe('the move', () => {
     async (_, state) => {
       await byApi(2);
       house.delivery = 'File';
-      house[state] = true;
+      house.definitions[state] = true;
       await house.settle(20).catch(() => undefined);
       expect(house.delivered).toContain('n-0');
-      expect(house.ownFiles.size).toBe(3);
+      expect(house.definitions.ownFiles.size).toBe(3);
       // A hub without the includes reads nothing, so it is not reloaded repeatedly.
       expect(reloads(house, 'script')).toBe(0);
-      house[state] = false;
+      house.definitions[state] = false;
       await allReady(3);
       expectMoved('File', 3);
     },
@@ -1067,14 +1076,14 @@ describe('the move', () => {
   test('also requests a reload again after a removal that was interrupted: the hub may have started with a former configuration', async () => {
     await byApi(1);
     house.delivery = 'File';
-    house.removeError = new HubFailed('cut');
+    house.definitions.removeError = new HubFailed('cut');
     await house.settle(6).catch(() => undefined);
     expect(house.delivered).toContain('n-0');
-    house.removeError = undefined;
-    house.isTried = true;
+    house.definitions.removeError = undefined;
+    house.definitions.isTried = true;
     await house.settle(20).catch(() => undefined);
-    expect(house.ownFiles.has('automation n-0')).toBe(true);
-    house.isTried = false;
+    expect(house.definitions.ownFiles.has('automation n-0')).toBe(true);
+    house.definitions.isTried = false;
     await allReady(2);
     expectMoved('File', 2);
   });
@@ -1098,7 +1107,7 @@ describe('a resource without status, as after a restore', () => {
     expect(house.status('HubAutomation', 'a')).not.toHaveProperty('adopted');
     await house.delete('HubAutomation a');
     expect(house.delivered).not.toContain('a');
-    expect(house.registry.has('automation a')).toBe(false);
+    expect(house.definitions.registry.has('automation a')).toBe(false);
   });
 });
 
@@ -1111,26 +1120,30 @@ describe('the deletion', () => {
       await allReady(1);
       await house.moveTo('new');
       await house.delete('HubAutomation a');
-      expect([...house.delivered, ...house.ownFiles.keys(), ...house.registry.keys()]).toEqual([]);
+      expect([
+        ...house.delivered,
+        ...house.definitions.ownFiles.keys(),
+        ...house.definitions.registry.keys(),
+      ]).toEqual([]);
     },
   );
 
   test('waits until the hub has no more of it, also after attempts that failed', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
-    house.refreshes = false;
+    house.hub.pod.refreshes = false;
     await expect(house.delete('HubAutomation a', 300)).rejects.toThrow('never removed');
-    house.refreshes = true;
+    house.hub.pod.refreshes = true;
     await house.delete('HubAutomation a', 700);
     await house.reconcile('HubAutomation b');
-    expect(house.loaded.has('automation a')).toBe(false);
-    expect(house.registry.has('automation a')).toBe(false);
+    expect(house.definitions.loaded.has('automation a')).toBe(false);
+    expect(house.definitions.registry.has('automation a')).toBe(false);
   });
 
   test('does not wait for a hub that does not include the files', async () => {
     for (const name of ['a', 'b']) automation(house, name);
     await allReady(2);
-    house.isTried = true;
+    house.definitions.isTried = true;
     await house.delete('HubAutomation a', 200);
     expect(house.delivered).not.toContain('a');
   });
@@ -1138,16 +1151,16 @@ describe('the deletion', () => {
   test('waits for a write into the hub’s own file', async () => {
     automation(house, 'a');
     await allReady(1);
-    [house.delivery, house.postTime] = ['Api', 3_000];
+    [house.delivery, house.definitions.postTime] = ['Api', 3_000];
     automation(house, 'b', { autoReload: false });
     while (!house.asked.includes('POST b')) await house.settle(1).catch(() => undefined);
     await house.delete('HubAutomation b');
     await house.clock.advance(5_000);
-    expect([...house.ownFiles.keys()]).not.toContain('automation b');
+    expect([...house.definitions.ownFiles.keys()]).not.toContain('automation b');
   });
 
   test('uses the API where a write had no answer', async () => {
-    house.lateWritePeriod = 5_000;
+    house.definitions.lateWritePeriod = 5_000;
     house.start();
     automation(house, 'a');
     await allReady(1);
@@ -1159,11 +1172,11 @@ describe('the deletion', () => {
   test('of an orphan ends before a new resource takes its id', async () => {
     automation(house, 'old', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
     await allReady(1);
-    house.postTime = 5_000;
+    house.definitions.postTime = 5_000;
     house.beginDeletion('HubAutomation old');
     automation(house, 'new', { id: 'x', alias: 'New', driftPolicy: 'Warn' });
     expect(await house.settle()).toMatchObject({ new: 'Ready' });
-    expect([...house.ownFiles]).toEqual([]);
+    expect([...house.definitions.ownFiles]).toEqual([]);
     expect(runs(house, 'automation x')).toMatchObject({ alias: 'New' });
   });
 
@@ -1185,7 +1198,7 @@ describe('the deletion', () => {
   test('of an id that stays and is taken again meanwhile leaves no other definition in its place', async () => {
     automation(house, 'a', { id: 'x', deletionPolicy: 'Orphan', driftPolicy: 'Warn' });
     await allReady(1);
-    house.postTime = 5_000;
+    house.definitions.postTime = 5_000;
     automation(house, 'a', { id: 'y' });
     await house.settle(2).catch(() => undefined);
     automation(house, 'a', { id: 'x', alias: 'Third' });
@@ -1213,7 +1226,7 @@ test('a process whose cache has no ConfigMaps yet keeps the definitions that no 
   await allReady(3);
   expect(house.configMaps.size).toBe(2);
   house.start();
-  house.isCached = false;
+  house.configMaps.isCached = false;
   await house.clock.advance(10_000);
   for (const name of ['a', 'b']) {
     automation(house, name, { description: 'new' });
@@ -1229,20 +1242,20 @@ describe('an object that a user makes with the same id', () => {
   beforeEach(async () => {
     automation(house, 'a');
     await allReady(1);
-    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
-    house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.definitions.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.definitions.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
   });
 
   test('is removed', async () => {
     await allReady(1);
-    expect(house.ownFiles.size).toBe(0);
+    expect(house.definitions.ownFiles.size).toBe(0);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
   });
 
   test('stays with a hub that cannot write its file, which is reported, and tried less and less often', async () => {
     let attempts = 0;
     let isReadOnly = true;
-    Object.defineProperty(house, 'removeError', {
+    Object.defineProperty(house.definitions, 'removeError', {
       get: () => (isReadOnly && ++attempts ? new HubFailed('Server got itself in trouble') : undefined),
     });
     await house.clock.advance(10_000);
@@ -1258,7 +1271,7 @@ describe('an object that a user makes with the same id', () => {
     isReadOnly = false;
     await house.clock.advance(600_000);
     await allReady(1);
-    expect(house.ownFiles.size).toBe(0);
+    expect(house.definitions.ownFiles.size).toBe(0);
   });
 
   test('is overwritten by Api, and an event says so', async () => {
@@ -1269,7 +1282,7 @@ describe('an object that a user makes with the same id', () => {
       await house.clock.advance(500);
     }
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
-    expect(house.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
+    expect(house.definitions.ownFiles.get('automation a')).toMatchObject({ alias: 'The a' });
     const drift = events.filter((event) => (event as { reason: string }).reason === 'DriftDetected');
     expect(drift).toHaveLength(1);
     expect((drift[0] as { message: string }).message).toMatch(/alias: hub has "?Mine/);
@@ -1298,16 +1311,16 @@ describe('a reconcile of the Hub that writes a change before its publication doe
   });
 
   test.each([50, 100, 150, 190])('and fails loses no deletion (after %i ms)', async (at) => {
-    [house.applyTime, house.applyError] = [150, new Error('quota')];
+    [house.configMaps.applyTime, house.configMaps.applyError] = [150, new Error('quota')];
     restoreAfter(at);
-    house.clock.after(at + 100, () => (house.applyError = undefined));
+    house.clock.after(at + 100, () => (house.configMaps.applyError = undefined));
     await house.delete('HubAutomation b');
     expect([...house.delivered].sort()).toEqual(['a', MARKER]);
     expect(runs(house, 'automation b')).toBeUndefined();
   });
 
   test.each([50, 100, 150, 190])('is waited for before the hub is reloaded (after %i ms)', async (at) => {
-    house.applyTime = 300;
+    house.configMaps.applyTime = 300;
     restoreAfter(at);
     automation(house, 'c');
     await allReady(3);
@@ -1321,12 +1334,12 @@ test('with autoReload: false a definition that the hub has used is not replaced 
   automation(house, 'a', { alias: 'Second', autoReload: false });
   await allReady(1);
   await house.clock.advance(5_000);
-  house.restartHub();
+  house.hub.restart();
   await allReady(1);
   await house.clock.advance(5_000);
-  house.disabledBy['Second'] = 'Unknown device';
+  house.definitions.disabledBy['Second'] = 'Unknown device';
   house.start();
-  house.restartHub();
+  house.hub.restart();
   expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
   expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
 });
@@ -1335,9 +1348,9 @@ test('a removal waits for the pod even where a user’s script hides the marker'
   automation(house, 'a');
   automation(house, 'b');
   await allReady(2);
-  house.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
-  house.restartHub();
-  house.refreshes = false;
+  house.definitions.ownFiles.set(`script ${MARKER}`, { alias: 'Mine', sequence: [] });
+  house.hub.restart();
+  house.hub.pod.refreshes = false;
   await expect(house.delete('HubAutomation b', 700)).rejects.toThrow('never removed');
 });
 
@@ -1349,12 +1362,12 @@ test.each([
   async (driftPolicy, reason, alias) => {
     automation(house, 'a', { driftPolicy, autoReload: false });
     await allReady(1);
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
-    house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
-    house.restartHub();
+    house.definitions.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+    house.hub.restart();
     expect(await house.settle()).toEqual({ a: reason });
-    house.restartHub();
+    house.hub.restart();
     expect(runs(house, 'automation a')).toMatchObject({ alias });
   },
 );
@@ -1371,11 +1384,11 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
       await house.clock.advance(5_000);
       if (process === 'another') house.start();
       await allReady(1);
-      house.omitted = 'Second';
-      house.restartHub();
+      house.definitions.omitted = 'Second';
+      house.hub.restart();
       expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
       expect(house.delivered).toContain('a');
-      house.restartHub();
+      house.hub.restart();
       expect(runs(house, 'automation a')).toMatchObject({ alias: 'The a' });
     },
   );
@@ -1383,13 +1396,13 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
   test('the former definition is no longer known, which is reported', async () => {
     automation(house, 'a', { autoReload: false });
     await allReady(1);
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
-    house.omitted = 'The a';
-    house.restartHub();
+    house.definitions.omitted = 'The a';
+    house.hub.restart();
     expect(await house.settle()).toEqual({ a: 'NotLoaded' });
-    house.omitted = undefined;
-    house.restartHub();
+    house.definitions.omitted = undefined;
+    house.hub.restart();
     await allReady(1);
   });
 
@@ -1398,13 +1411,13 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
     await allReady(1);
     automation(house, 'a', { alias: 'Second', autoReload: false });
     await allReady(1);
-    [house.omitted, house.isTried] = ['Second', true];
-    house.restartHub();
+    [house.definitions.omitted, house.definitions.isTried] = ['Second', true];
+    house.hub.restart();
     await allReady(1);
     await house.clock.advance(60_000);
     await allReady(1);
-    [house.omitted, house.isTried] = [undefined, false];
-    house.restartHub();
+    [house.definitions.omitted, house.definitions.isTried] = [undefined, false];
+    house.hub.restart();
     await allReady(1);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
   });
@@ -1412,18 +1425,18 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
   test('not of one that is not written', async () => {
     automation(house, 'a', { autoReload: false });
     await allReady(1);
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
-    house.applyError = new Error('quota');
+    house.configMaps.applyError = new Error('quota');
     automation(house, 'a', { alias: 'Second' });
     for (let step = 0; step < 20; step++) {
-      if (step === 10) house.restartHub();
+      if (step === 10) house.hub.restart();
       await house.settle(1).catch(() => undefined);
     }
-    house.applyError = undefined;
+    house.configMaps.applyError = undefined;
     await house.settle().catch(() => undefined);
     await allReady(1);
-    house.restartHub();
+    house.hub.restart();
     await allReady(1);
     expect(runs(house, 'automation a')).toMatchObject({ alias: 'Second' });
   });
@@ -1432,8 +1445,8 @@ describe('with autoReload: false a start of the hub counts as the reload:', () =
 test('with autoReload: false an object that a user makes with the same id is seen before the next start', async () => {
   automation(house, 'a', { driftPolicy: 'Warn', autoReload: false });
   await allReady(1);
-  house.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
-  house.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  house.definitions.ownFiles.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
+  house.definitions.loaded.set('automation a', { alias: 'Mine', triggers: [], actions: [] });
   expect(await house.settle()).toEqual({ a: 'DriftDetected' });
 });
 
@@ -1444,7 +1457,7 @@ test('a client that another one has replaced writes no more ConfigMaps', async (
   automation(house, 'a', { description: 'new' });
   await house.reconcile('HubAutomation a');
   await house.clock.advance(100);
-  house.isClosed = true;
+  house.hub.isClosed = true;
   await house.clock.advance(10_000);
   expect(JSON.stringify([...house.configMaps.values()])).not.toContain('new');
 });
@@ -1453,7 +1466,8 @@ test('with Api a script with only defaults that a user removes is drift', async 
   house.delivery = 'Api';
   house.apply('HubScript', 'odd', { alias: 'odd', sequence: [], driftPolicy: 'Warn' });
   await allReady(1);
-  for (const map of [house.ownFiles, house.loaded, house.registry]) map.delete('script odd');
+  for (const map of [house.definitions.ownFiles, house.definitions.loaded, house.definitions.registry])
+    map.delete('script odd');
   await house.clock.advance(700_000);
   expect(await house.settle()).toEqual({ odd: 'DriftDetected' });
 });

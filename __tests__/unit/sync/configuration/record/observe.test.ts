@@ -3,7 +3,7 @@ import type { HubConfiguration } from '../../../../../operator/kinds';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import { observeUnusable, restartHeldBy } from '../../../../../operator/sync/configuration/record/observe';
 import type { HubStart } from '../../../../../operator/sync/configuration/record/record';
-import { prepareMessage } from '../fake-hub';
+import { prepareMessage } from '../../../stand-in-hub/pod';
 import { aHub, services } from '../../fixtures';
 
 const MARKER = { configuration: 'sha256:a' };
