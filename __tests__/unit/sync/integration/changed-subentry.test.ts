@@ -1,14 +1,14 @@
-import { type FakeHub, oneForm } from './fake-hub';
+import { type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 // Flows that should have made a subentry and have changed the former one instead (rules.md, "Integrations").
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 async function settled() {
@@ -23,13 +23,13 @@ async function settled() {
 test('a subentry that a user makes in the meantime is not renamed, and does not replace the former one', async () => {
   const types = { lamp: { supports_reconfigure: false } };
   let isChange = false;
-  hub.scriptOf = (request) =>
+  integrations.scriptOf = (request) =>
     request.kind === 'subentries'
       ? oneForm(['state'], () => {
-          hub.addSubentry('lamp', isChange ? 'Of a person' : 'Lamp');
+          integrations.addSubentry('lamp', isChange ? 'Of a person' : 'Lamp');
           return isChange ? { type: 'abort', reason: 'reconfigure_successful' } : { type: 'create_entry' };
         })
-      : oneForm(['host'], () => hub.created({ supported_subentry_types: types }));
+      : oneForm(['host'], () => integrations.created({ supported_subentry_types: types }));
   const lamp = (state: string) => [{ type: 'lamp', title: 'Lamp', values: texts({ state }) }];
   const spec = { configuration: texts({ host: 'a' }), reconfigure: 'Recreate' as const };
   house.apply('one', { ...spec, subentries: lamp('1') });
@@ -37,5 +37,5 @@ test('a subentry that a user makes in the meantime is not renamed, and does not 
   isChange = true;
   house.apply('one', { ...spec, subentries: lamp('2') });
   expect(await settled()).toMatchObject({ type: 'Ready' });
-  expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp', 'Of a person']);
+  expect(integrations.subentries.map(({ title }) => title)).toEqual(['Lamp', 'Of a person']);
 });

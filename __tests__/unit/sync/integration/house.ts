@@ -12,10 +12,10 @@ import { hubErrorOutcome } from '../../../../operator/sync/hub-connection/hub-er
 import { redactedOutcome } from '../../../../operator/sync/objects/redaction';
 import { removeObject } from '../../../../operator/sync/objects/removal';
 import { silentLog } from '../../../cluster/silent-log';
-import { ManualClock } from '../../manual-clock';
 import { objectMetadata } from '../../object-metadata';
+import { Integrations } from '../../stand-in-hub/integrations';
+import { StandInHub } from '../../stand-in-hub/stand-in-hub';
 import { aHub, services } from '../fixtures';
-import { FakeHub } from './fake-hub';
 
 type Spec = Partial<HubIntegrationSpec>;
 
@@ -23,11 +23,14 @@ type Spec = Partial<HubIntegrationSpec>;
 export const texts = (fields: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, value]) => [field, { value }]));
 
-/** A fake hub with HubIntegrations that a test reconciles explicitly. */
+/** A hub with integrations, and the HubIntegrations that describe them, which a test reconciles explicitly. */
 export class House {
-  readonly clock = new ManualClock();
-  readonly hub = new FakeHub();
-  readonly client = this.hub.client;
+  readonly hub = new StandInHub();
+  readonly integrations = this.hub.attach(new Integrations(this.hub));
+  readonly clock = this.hub.clock;
+  /** Calls that changed something in the hub, in order. */
+  readonly calls = this.hub.operators.events;
+  readonly client = this.hub.client();
   readonly resources = new Map<string, IntegrationResource>();
   readonly events: EventSpec[] = [];
   /** Contents of Secrets by name and key. */
@@ -42,7 +45,6 @@ export class House {
   private readonly requeued = new Set<string>();
 
   constructor() {
-    this.hub.now = () => this.clock.now();
     this.start();
   }
 

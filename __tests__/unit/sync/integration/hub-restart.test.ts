@@ -1,18 +1,18 @@
 import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import type { Outcome } from '../../../../operator/runtime/outcome';
-import { type FakeHub, form, oneForm } from './fake-hub';
+import { form, type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
-  hub.scriptOf = () => oneForm(['host'], () => hub.created());
+  integrations = house.integrations;
+  integrations.scriptOf = () => oneForm(['host'], () => integrations.created());
 });
 
-const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+const submits = () => house.calls.filter((call) => call.startsWith('submit'));
 
 /** Returns all outcomes of a minute. */
 async function aMinute(seconds = 60): Promise<readonly Outcome[]> {
@@ -29,10 +29,10 @@ const reasons = (outcomes: readonly Outcome[]) => [...new Set(outcomes.map(({ re
 /** Stops the hub with these errors while it processes the first answers. */
 function cut(times: number, error: Error = new HubUnreachable('the connection broke')): void {
   let count = 0;
-  hub.onCarriedOut = (call) => {
+  integrations.onCarriedOut = (call) => {
     if (!call.startsWith('submit') || ++count > times) return;
-    hub.entries.clear(); // the hub had stored the entry only in memory
-    hub.restart();
+    integrations.entries.clear(); // the hub had stored the entry only in memory
+    house.hub.restart();
     throw error;
   };
 }
@@ -51,7 +51,7 @@ describe('a flow that is interrupted by the restart of the hub', () => {
     expect(house.events).toEqual([]);
     expect(house.status('one')).not.toHaveProperty('rejectedHash');
     expect(submits()).toHaveLength(2);
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 
   test('waits as well when the hub does not know the integration yet', async () => {
@@ -59,7 +59,7 @@ describe('a flow that is interrupted by the restart of the hub', () => {
     let count = 0;
     house.client.flows.start = async (request) => {
       if (++count > 1) return start(request);
-      hub.presence.restart();
+      house.hub.presence.restart();
       throw new NotFound('404', 'Invalid handler specified');
     };
     house.apply('one', { configuration: texts({ host: 'a' }) });
@@ -69,35 +69,36 @@ describe('a flow that is interrupted by the restart of the hub', () => {
 
   test('waits for a hub that is still stopping', async () => {
     cut(1, new HubFailed('HTTP 500'));
-    hub.presence.restart = () => void (hub.presence.runs = false);
+    house.hub.presence.restart = () => void (house.hub.presence.runs = false);
     house.apply('one', { configuration: texts({ host: 'a' }) });
     expect(await house.settle('one')).toMatchObject({ type: 'Waiting', reason: 'HubNotReady' });
-    hub.presence.runs = true;
+    house.hub.presence.runs = true;
     expect(reasons(await aMinute()).at(-1)).toBe('EntryLoaded');
   });
 
   test('is recognized by the entry that the hub made before', async () => {
-    hub.onCarriedOut = (call) => {
+    integrations.onCarriedOut = (call) => {
       if (!call.startsWith('submit')) return;
-      hub.restart();
+      house.hub.restart();
       throw new HubUnreachable('the connection broke');
     };
     house.apply('one', { configuration: texts({ host: 'a' }) });
     expect(reasons(await aMinute())).toEqual(['HubNotReady', 'EntryLoaded']);
     expect(submits()).toHaveLength(1);
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 
   test('of an update is repeated, and keeps the entry', async () => {
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await house.settle('one');
     const id = house.status('one').entryID!;
-    hub.set(id, { supports_reconfigure: true });
-    hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'reconfigure_successful' }));
+    integrations.set(id, { supports_reconfigure: true });
+    integrations.scriptOf = () =>
+      oneForm(['host'], () => ({ type: 'abort', reason: 'reconfigure_successful' }));
     let count = 0;
-    hub.onCarriedOut = (call) => {
+    integrations.onCarriedOut = (call) => {
       if (!call.startsWith('submit') || ++count > 1) return;
-      hub.restart();
+      house.hub.restart();
       throw new HubUnreachable('the connection broke');
     };
     house.apply('one', { configuration: texts({ host: 'b' }) });
@@ -112,15 +113,15 @@ describe('a flow that fails on its own', () => {
     ['an abort', { type: 'abort', reason: 'cannot_connect' } as const],
     ['an error of the form', form(['host'], { errors: { base: 'cannot_connect' } })],
   ])('is reported although the hub was restarted afterwards (%s)', async (_, end) => {
-    hub.scriptOf = () => oneForm(['host'], () => end);
-    hub.onSubmit = () => hub.presence.restart();
+    integrations.scriptOf = () => oneForm(['host'], () => end);
+    integrations.onSubmit = () => house.hub.presence.restart();
     house.apply('one', { configuration: texts({ host: 'a' }) });
     expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
   });
 
   test('is reported when the hub lost the response and ran all the time', async () => {
-    hub.onCarriedOut = (call) => {
-      if (call.startsWith('submit')) hub.entries.clear();
+    integrations.onCarriedOut = (call) => {
+      if (call.startsWith('submit')) integrations.entries.clear();
       if (call.startsWith('submit')) throw new HubUnreachable('the connection broke');
     };
     house.apply('one', { configuration: texts({ host: 'a' }) });
@@ -146,7 +147,7 @@ describe('a flow during which the hub ends each time', () => {
     house.secrets['login'] = { password: 'hunter2' };
     const secretKeyRef = { name: 'login', key: 'password' };
     house.apply('one', { configuration: { host: { value: 'a' }, password: { secretKeyRef } } });
-    hub.scriptOf = () => oneForm(['host', 'password'], () => hub.created());
+    integrations.scriptOf = () => oneForm(['host', 'password'], () => integrations.created());
     cut(Infinity);
     const outcomes = await aMinute(3_600);
     expect(outcomes.at(-1)).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
@@ -154,7 +155,7 @@ describe('a flow during which the hub ends each time', () => {
     await aMinute(3_600);
     expect(submits()).toHaveLength(3);
     expect(house.status('one').rejectedHash).toBeDefined();
-    expect(hub.entries.size).toBe(0);
+    expect(integrations.entries.size).toBe(0);
   });
 
   test('is counted again after a success, and after a change of the answers', async () => {
@@ -163,7 +164,7 @@ describe('a flow during which the hub ends each time', () => {
     await aMinute();
     const id = house.status('one').entryID!;
     expect(id).toBeDefined();
-    hub.entries.delete(id); // removed by a user, so the entry is made again
+    integrations.entries.delete(id); // removed by a user, so the entry is made again
     cut(2);
     expect((await aMinute()).map(({ type }) => type)).not.toContain('Stalled');
     expect(house.status('one').entryID).not.toBe(id);
@@ -191,11 +192,11 @@ describe('a flow during which the hub ends each time', () => {
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await aMinute(120);
     expect(house.status('one').entryID).toBeDefined();
-    hub.entries.clear(); // a user removes the entry
+    integrations.entries.clear(); // a user removes the entry
     cut(2);
     const outcomes = await aMinute(240);
     expect(submits()).toHaveLength(6);
     expect(outcomes.map(({ type }) => type)).not.toContain('Stalled');
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 });

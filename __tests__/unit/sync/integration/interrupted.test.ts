@@ -1,14 +1,14 @@
 import { HubFailed, HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
 import type { IntegrationResource } from '../../../../operator/sync/integration/integration-context';
-import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { anEntry, form, type Integrations, type Script } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 const never = new Promise<void>(() => undefined);
@@ -16,8 +16,8 @@ const oneForm =
   (end: () => ReturnType<Script>): Script =>
   (answers) =>
     answers.length === 0 ? form(['host']) : end();
-const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
-const starts = () => hub.calls.filter((call) => call.startsWith('start'));
+const submits = () => house.calls.filter((call) => call.startsWith('submit'));
+const starts = () => house.calls.filter((call) => call.startsWith('start'));
 const seconds = () => house.clock.now() / 1_000;
 
 /** Settles, and lets running work in the hub continue. */
@@ -36,22 +36,22 @@ async function settled() {
  */
 function cutOnce(fields: Partial<Parameters<typeof anEntry>[0]> = {}): void {
   let isFirst = true;
-  hub.scriptOf = () =>
+  integrations.scriptOf = () =>
     oneForm(() => {
-      if (!isFirst) return hub.created();
+      if (!isFirst) return integrations.created();
       isFirst = false;
       const cut = anEntry({ entry_id: 'cut', state: 'setup_error', created_at: seconds(), ...fields });
-      hub.entries.set('cut', cut);
+      integrations.entries.set('cut', cut);
       return form(['host']);
     });
-  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+  integrations.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
 }
 
 async function killedInTheLastAnswer(spec: object): Promise<void> {
   house.apply('one', spec);
-  await house.until('one', () => hub.entries.has('cut'));
-  hub.onCarriedOut = () => undefined;
-  hub.calls.length = 0;
+  await house.until('one', () => integrations.entries.has('cut'));
+  integrations.onCarriedOut = () => undefined;
+  house.calls.length = 0;
   house.start();
 }
 
@@ -61,19 +61,19 @@ describe('an operator that is killed while the hub sets an entry up', () => {
     ['with a title', { title: 'Mine' }],
     ['with adopt: Never', { adopt: 'Never' }],
   ])('finds it, has it loaded once, and makes no second one (%s)', async (_, more) => {
-    hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
+    integrations.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
     cutOnce();
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), ...more });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
     expect(house.status('one')).not.toHaveProperty('adopted');
-    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([
+    expect(house.calls.filter((call) => call.startsWith('enabled'))).toEqual([
       'enabled cut false',
       'enabled cut true',
     ]);
     expect(starts()).toEqual([]);
-    expect(hub.entries.size).toBe(2);
-    expect(hub.flows.size).toBe(0);
+    expect(integrations.entries.size).toBe(2);
+    expect(integrations.flows.size).toBe(0);
   });
 
   test('enables it if it was killed again after it had disabled it', async () => {
@@ -85,22 +85,22 @@ describe('an operator that is killed while the hub sets an entry up', () => {
       await never;
     };
     void house.settle('one');
-    while (hub.entries.get('cut')!.disabled_by === null) await house.clock.advance(0);
+    while (integrations.entries.get('cut')!.disabled_by === null) await house.clock.advance(0);
     house.client.configEntries.setEnabled = setEnabled;
-    hub.calls.length = 0;
+    house.calls.length = 0;
     house.start();
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.events).toEqual([]);
-    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual(['enabled cut true']);
+    expect(house.calls.filter((call) => call.startsWith('enabled'))).toEqual(['enabled cut true']);
   });
 
   test('changes nothing when the key of the hashes was lost, too', async () => {
     cutOnce({ state: 'loaded' });
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }), reconfigure: 'Recreate' });
-    hub.flows.clear();
+    integrations.flows.clear();
     house.key = 'another';
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
     house.apply('one', { configuration: texts({ host: 'b' }) });
     expect(await settled()).toMatchObject({ reason: 'RecreateRequired' });
   });
@@ -123,17 +123,17 @@ describe('an operator that is killed while the hub sets an entry up', () => {
     cutOnce({ state: 'setup_in_progress' });
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
     expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
-    hub.set('cut', { state: 'loaded' });
+    integrations.set('cut', { state: 'loaded' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
+    expect(house.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
   });
 
   test('does not touch one that the integration could not set up, with its reason', async () => {
     cutOnce({ reason: 'no answer' });
     await killedInTheLastAnswer({ configuration: texts({ host: 'a' }) });
-    hub.flows.clear(); // the flow ends with the set-up
+    integrations.flows.clear(); // the flow ends with the set-up
     expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'SetupError' });
-    expect(hub.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
+    expect(house.calls.filter((call) => call.startsWith('enabled'))).toEqual([]);
   });
 });
 
@@ -144,10 +144,10 @@ describe('an entry that another resource makes after the interruption', () => {
     cutOnce();
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-    hub.onCarriedOut = () => undefined;
-    hub.scriptOf = () => oneForm(() => hub.created());
+    integrations.onCarriedOut = () => undefined;
+    integrations.scriptOf = () => oneForm(() => integrations.created());
     house.start();
-    hub.flows.clear(); // the hub was also restarted
+    integrations.flows.clear(); // the hub was also restarted
     one = house.resources.get('one')!;
     house.resources.set('one', { ...one, spec: { ...one.spec, suspend: true } });
     house.apply('two', { configuration: texts({ host: 'b' }) });
@@ -165,8 +165,8 @@ describe('an entry that another resource makes after the interruption', () => {
   });
 
   test('is not examined before the hub has answered that one', async () => {
-    hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
-    await house.until('two', () => hub.entries.size > 0);
+    integrations.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+    await house.until('two', () => integrations.entries.size > 0);
     resume();
     expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
     expect(house.status('one')).not.toHaveProperty('entryID');
@@ -177,9 +177,9 @@ test('an entry that a user made while the flow was open is not adopted', async (
   cutOnce();
   house.apply('one', { configuration: texts({ host: 'a' }) });
   await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-  hub.onCarriedOut = () => undefined;
-  hub.scriptOf = () => oneForm(() => hub.created());
-  hub.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
+  integrations.onCarriedOut = () => undefined;
+  integrations.scriptOf = () => oneForm(() => integrations.created());
+  integrations.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
   house.start();
   expect(await settled()).toMatchObject({ type: 'Ready' });
   expect(house.status('one').entryID).toMatch(/^made-/);
@@ -190,12 +190,12 @@ test('an entry that was only found is not removed with the resource, and its tit
   cutOnce({ title: 'me@example.org' });
   await killedInTheLastAnswer({ configuration: { host: { secretKeyRef: { name: 'login', key: 'user' } } } });
   expect(await house.remove('one')).toMatchObject([{ message: expect.stringContaining('“***”') }]);
-  expect(hub.entries.has('cut')).toBe(true);
+  expect(integrations.entries.has('cut')).toBe(true);
 });
 
 describe('a response that does not arrive', () => {
   test('is a failure of these answers, tried again with a backoff', async () => {
-    hub.scriptOf = () => oneForm(() => form(['host']));
+    integrations.scriptOf = () => oneForm(() => form(['host']));
     house.apply('one', { configuration: texts({ host: 'x' }) });
     let count = 0;
     house.client.flows.submit = async () => {
@@ -235,31 +235,31 @@ describe('a response that does not arrive', () => {
   ] as const;
 
   test.each(responses)('leads to the entry that the hub made (%s)', async (_, error) => {
-    hub.scriptOf = () => oneForm(() => hub.created());
+    integrations.scriptOf = () => oneForm(() => integrations.created());
     house.apply('one', { configuration: texts({ host: 'x' }) });
-    hub.onCarriedOut = (call) => {
+    integrations.onCarriedOut = (call) => {
       if (call.startsWith('submit')) throw error;
     };
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
     expect(submits()).toHaveLength(1);
   });
 
   test.each(responses)('while the flow is open adopts no entry of a user (%s)', async (_, error) => {
-    hub.scriptOf = () => oneForm(() => form(['host']));
+    integrations.scriptOf = () => oneForm(() => form(['host']));
     house.apply('one', { configuration: texts({ host: 'x' }) });
-    hub.onCarriedOut = (call) => {
+    integrations.onCarriedOut = (call) => {
       if (!call.startsWith('submit')) return;
-      hub.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
+      integrations.entries.set('person', anEntry({ entry_id: 'person', created_at: seconds() }));
       throw error;
     };
     expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
     expect(house.status('one')).not.toHaveProperty('entryID');
-    expect(hub.flows.size).toBe(0);
+    expect(integrations.flows.size).toBe(0);
   });
 
   test('of a hub that was restarted while it processed a step is not a mistake in the spec', async () => {
-    hub.scriptOf = () => () => ({ type: 'progress', step_id: 'work' });
+    integrations.scriptOf = () => () => ({ type: 'progress', step_id: 'work' });
     house.apply('one', {});
     await house.settle('one');
     await house.clock.advance(2_000);

@@ -1,16 +1,16 @@
-import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
+import { anEntry, form, type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 describe('on another volume', () => {
   let house: House;
-  let hub: FakeHub;
+  let integrations: Integrations;
   const spec = { configuration: texts({ host: 'a' }) };
 
   beforeEach(async () => {
     house = new House();
-    ({ hub } = house);
+    ({ integrations } = house);
     house.volume = 'first';
-    hub.scriptOf = () => oneForm(['host'], () => hub.created());
+    integrations.scriptOf = () => oneForm(['host'], () => integrations.created());
     house.apply('one', { ...spec, driftPolicy: 'Warn' });
     await house.settle('one');
     expect(house.status('one')).toMatchObject({ volumeID: 'first' });
@@ -19,7 +19,7 @@ describe('on another volume', () => {
 
   test('a missing entry is made again, which is not drift', async () => {
     const { entryID } = house.status('one');
-    hub.entries.clear();
+    integrations.entries.clear();
     expect(await house.settle('one')).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
     expect(house.status('one')).toMatchObject({ volumeID: 'second' });
     expect(house.status('one').entryID).not.toBe(entryID);
@@ -31,7 +31,7 @@ describe('on another volume', () => {
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID, volumeID: 'second' });
     expect(house.status('one').adopted).toBeUndefined();
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 
   test('a flow that was interrupted on the former volume adopts no entry of a user', async () => {
@@ -42,25 +42,26 @@ describe('on another volume', () => {
         pendingFlow: { startedAt: new Date(house.clock.now()).toISOString(), entryIDs: [] },
       },
     });
-    hub.entries.clear();
+    integrations.entries.clear();
     const at = house.clock.now() / 1_000;
-    hub.entries.set('person', anEntry({ entry_id: 'person', source: 'user', created_at: at }));
+    integrations.entries.set('person', anEntry({ entry_id: 'person', source: 'user', created_at: at }));
     house.start();
     await house.settle('one');
     expect(house.status('one').entryID).not.toBe('person');
-    expect(hub.entries.has('person')).toBe(true);
+    expect(integrations.entries.has('person')).toBe(true);
   });
 
   test('answers that were rejected are not sent again', async () => {
     house.volume = 'first';
-    hub.scriptOf = () => oneForm(['host'], () => form(['host'], { errors: { base: 'invalid_auth' } }));
+    integrations.scriptOf = () =>
+      oneForm(['host'], () => form(['host'], { errors: { base: 'invalid_auth' } }));
     house.apply('two', { ...spec, title: 'Two' });
     await house.settle('two');
-    const sent = hub.calls.length;
+    const sent = house.calls.length;
     house.start();
     house.volume = 'second';
     expect(await house.settle('two')).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
-    expect(hub.calls).toHaveLength(sent);
+    expect(house.calls).toHaveLength(sent);
     expect(house.status('two')).toMatchObject({ volumeID: 'second' });
   });
 
@@ -72,6 +73,6 @@ describe('on another volume', () => {
         message: expect.stringContaining(`entry ${entryID} was on another volume`),
       },
     ]);
-    expect(hub.entries.has(entryID!)).toBe(true);
+    expect(integrations.entries.has(entryID!)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { RESYNC } from '../../../../operator/base/limits';
 import { unbounded } from '../../../../operator/base/bounded-task';
 import { findingsOf } from '../../../../operator/offline/findings';
 import { readManifests } from '../../../../operator/offline/manifests';
-import { anEntry } from './fake-hub';
+import { anEntry } from '../../stand-in-hub/integrations';
 import { House } from './house';
 import { type Fault, scriptOf, STAND_INS } from './stand-ins';
 
@@ -36,14 +36,14 @@ class Bench {
   private readonly data: Record<string, unknown> = {};
 
   constructor(private readonly domain: string) {
-    const { hub, clock } = this.house;
+    const { integrations, clock } = this.house;
     const { steps, reconfigure = [], options = [], reauth = [] } = STAND_INS[domain]!;
     const changed = () => {
       this.reloads++;
       return { type: 'abort', reason: 'reconfigure_successful' } as const;
     };
-    hub.scriptOf = (request) => {
-      const isReauth = hub.reauthFlows.size > 0 && !('entryId' in request);
+    integrations.scriptOf = (request) => {
+      const isReauth = integrations.reauthFlows.size > 0 && !('entryId' in request);
       const forms =
         request.kind === 'options' ? options : 'entryId' in request ? reconfigure : isReauth ? reauth : steps;
       // The hub loads an entry again only if its options differ.
@@ -67,13 +67,13 @@ class Bench {
         return step;
       };
     };
-    hub.onCarriedOut = (call) => {
+    integrations.onCarriedOut = (call) => {
       if (call.startsWith('start')) this.starts.push(clock.now());
     };
   }
 
   private made() {
-    return this.house.hub.created({
+    return this.house.integrations.created({
       domain: this.domain,
       title: this.spec.title ?? this.domain,
       ...this.supports,
@@ -125,7 +125,7 @@ class Bench {
       title: this.spec.title ?? '',
       ...this.supports,
     });
-    this.house.hub.entries.set(entry.entry_id, entry);
+    this.house.integrations.entries.set(entry.entry_id, entry);
     return entry.entry_id;
   }
 
@@ -193,7 +193,7 @@ describe('docs/how-to/popular-integrations.md', () => {
       expect(await bench.settle()).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
       await bench.live(HOUR);
       expect(await bench.settle()).toMatchObject({ type: 'Ready' });
-      expect([bench.house.hub.entries.size, bench.reloads, bench.starts.length]).toEqual([1, 0, 1]);
+      expect([bench.house.integrations.entries.size, bench.reloads, bench.starts.length]).toEqual([1, 0, 1]);
     });
   });
 
@@ -216,7 +216,7 @@ describe('a fault that lasts', () => {
     expect(bench.busiestHour).toBeLessThanOrEqual(12);
     expect(bench.logins).toBeLessThanOrEqual(3);
     expect(bench.reloads).toBe(0);
-    expect(bench.house.hub.flows.size).toBe(0);
+    expect(bench.house.integrations.flows.size).toBe(0);
   });
 
   const changes = [
@@ -242,7 +242,7 @@ describe('a fault that lasts', () => {
       expect(bench.busiestHour).toBeLessThanOrEqual(most);
       if (key === 'invalid_auth') expect(bench.logins).toBeLessThanOrEqual(3);
       expect(bench.reloads).toBe(0);
-      expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
+      expect([...bench.house.integrations.entries.values()]).toMatchObject([{ state: 'loaded' }]);
     },
   );
 
@@ -263,7 +263,7 @@ describe('a fault that lasts', () => {
 
   test.each(secret)('%s: another value of its Secret removes nothing, and reloads once', async (domain) => {
     const bench = await settled(domain);
-    const ids = [...bench.house.hub.entries.keys()];
+    const ids = [...bench.house.integrations.entries.keys()];
     const { secrets } = bench.house;
     for (const [name, values] of Object.entries(secrets))
       secrets[name] = Object.fromEntries(Object.keys(values).map((key) => [key, 'typo']));
@@ -271,10 +271,10 @@ describe('a fault that lasts', () => {
       await bench.live(2 * HOUR);
       bench.house.start();
     }
-    expect([...bench.house.hub.entries.keys()]).toEqual(ids);
+    expect([...bench.house.integrations.entries.keys()]).toEqual(ids);
     // A form of the entry may ask for the value after a form that does not.
     expect(bench.reloads).toBeLessThanOrEqual(1);
-    expect(bench.house.hub.flows.size).toBe(0);
+    expect(bench.house.integrations.flows.size).toBe(0);
   });
 
   const typo = { no_such_field: { value: 'x' } };
@@ -285,7 +285,7 @@ describe('a fault that lasts', () => {
     await bench.live(6 * HOUR);
     expect(bench.reloads).toBe(0);
     expect(bench.busiestHour).toBeLessThanOrEqual(12);
-    expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
+    expect([...bench.house.integrations.entries.values()]).toMatchObject([{ state: 'loaded' }]);
   });
 
   test.each(DOMAINS)('%s: an option that no form has reloads no working entry', async (domain) => {
@@ -298,25 +298,25 @@ describe('a fault that lasts', () => {
     expect(bench.reloads).toBe(0);
     expect(bench.busiestHour).toBeLessThanOrEqual(12);
     expect(await bench.settle()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
-    expect([...bench.house.hub.entries.values()]).toMatchObject([{ state: 'loaded' }]);
+    expect([...bench.house.integrations.entries.values()]).toMatchObject([{ state: 'loaded' }]);
   });
 
   test('zha: another path in the spec does not unload Zigbee', async () => {
     const bench = await settled('zha');
-    bench.house.hub.calls.length = 0;
+    bench.house.calls.length = 0;
     const [port, ...steps] = bench.spec.steps!;
     bench.apply({ steps: [{ ...port, values: { path: { value: '/dev/other' } } }, ...steps] });
     await bench.live(6 * HOUR);
     expect(await bench.settle()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
-    expect(bench.house.hub.calls.filter((call) => call.startsWith('submit'))).toEqual([]);
+    expect(bench.house.calls.filter((call) => call.startsWith('submit'))).toEqual([]);
   });
 
   test.each(REAUTHS)('%s: other credentials are needed, and those of the spec are wrong', async (domain) => {
     const bench = await settled(domain);
-    const { hub } = bench.house;
-    const [id] = [...hub.entries.keys()];
-    hub.set(id!, { state: 'setup_error', reason: 'could not authenticate' });
-    hub.reauthFlows.set(id!, 'reauth-1');
+    const { integrations } = bench.house;
+    const [id] = [...integrations.entries.keys()];
+    integrations.set(id!, { state: 'setup_error', reason: 'could not authenticate' });
+    integrations.reauthFlows.set(id!, 'reauth-1');
     const [step] = STAND_INS[domain]!.reauth!;
     bench.fault = { at: step!.step_id, key: 'invalid_auth', type: 'error', isLogin: true };
     for (let process = 0; process < 3; process++) {
@@ -326,6 +326,6 @@ describe('a fault that lasts', () => {
     expect(await bench.settle()).toMatchObject({ reason: 'AuthNeeded' });
     // A user has to confirm a form without fields.
     expect(bench.logins).toBeLessThanOrEqual(step!.fields?.length ? 3 : 0);
-    expect([...hub.entries.keys()]).toEqual([id]);
+    expect([...integrations.entries.keys()]).toEqual([id]);
   });
 });

@@ -1,16 +1,16 @@
-import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
+import { anEntry, form, type Integrations, oneForm, type Script } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
-const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+const submits = () => house.calls.filter((call) => call.startsWith('submit'));
 
 /** A service that accepts one password. */
 const accepting =
@@ -28,13 +28,13 @@ describe('a password that was changed at the device', () => {
   beforeEach(async () => {
     right = 'old';
     house.secrets['login'] = { password: 'old' };
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       accepting(
         (password) => password === right,
         () => {
-          if (hub.entries.size === 0) return hub.created();
-          hub.reauthFlows.clear();
-          hub.set(id, { state: 'loaded', reason: null });
+          if (integrations.entries.size === 0) return integrations.created();
+          integrations.reauthFlows.clear();
+          integrations.set(id, { state: 'loaded', reason: null });
           return { type: 'abort', reason: 'reauth_successful' };
         },
       );
@@ -42,9 +42,9 @@ describe('a password that was changed at the device', () => {
     await house.settle('one');
     id = house.status('one').entryID!;
     right = 'new';
-    hub.set(id, { state: 'setup_error', reason: 'could not authenticate' });
-    hub.reauthFlows.set(id, 'reauth-1');
-    hub.calls.length = 0;
+    integrations.set(id, { state: 'setup_error', reason: 'could not authenticate' });
+    integrations.reauthFlows.set(id, 'reauth-1');
+    house.calls.length = 0;
   });
 
   test('is sent when the Secret has it', async () => {
@@ -55,21 +55,21 @@ describe('a password that was changed at the device', () => {
   });
 
   test('is also sent if the Secret had it before the hub asked for it', async () => {
-    hub.reauthFlows.clear();
-    hub.set(id, { state: 'loaded', reason: null });
+    integrations.reauthFlows.clear();
+    integrations.set(id, { state: 'loaded', reason: null });
     house.secrets['login'] = { password: 'new' };
     expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
-    hub.set(id, { state: 'setup_error', reason: 'could not authenticate' });
-    hub.reauthFlows.set(id, 'reauth-1');
+    integrations.set(id, { state: 'setup_error', reason: 'could not authenticate' });
+    integrations.reauthFlows.set(id, 'reauth-1');
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(house.status('one').entryID).toBe(id);
   });
 
   test('is also sent if the hub asks for it while an update is running', async () => {
-    hub.reauthFlows.clear();
+    integrations.reauthFlows.clear();
     house.secrets['login'] = { password: 'new' };
     await house.reconcile('one'); // starts and ends the update, whose result no reconcile has seen
-    hub.reauthFlows.set(id, 'reauth-1');
+    integrations.reauthFlows.set(id, 'reauth-1');
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(submits()).toEqual(['submit {"password":"new"}']);
   });
@@ -84,30 +84,30 @@ describe('a password that was changed at the device', () => {
     expect(await house.settle('one')).toMatchObject(rejected);
     house.start();
     expect(await house.settle('one')).toMatchObject(rejected);
-    hub.reauthFlows.set(id, 'reauth-2'); // the hub was restarted
+    integrations.reauthFlows.set(id, 'reauth-2'); // the hub was restarted
     expect(await house.settle('one')).toMatchObject(rejected);
     expect(submits()).toHaveLength(1);
-    expect(hub.entries.has(id)).toBe(true);
+    expect(integrations.entries.has(id)).toBe(true);
     house.secrets['login'] = { password: 'new' };
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(submits()).toHaveLength(2);
-    expect(hub.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
+    expect(house.calls.filter((call) => call.startsWith('remove'))).toEqual([]);
   });
 });
 
 test('rejected answers are not sent for an entry that is made again, also by the next process', async () => {
   house.secrets['login'] = { password: 'old' };
   const answer = accepting(
-    () => hub.entries.size === 0,
-    () => hub.created(),
+    () => integrations.entries.size === 0,
+    () => integrations.created(),
   );
-  hub.scriptOf = () => answer;
+  integrations.scriptOf = () => answer;
   house.apply('one', { configuration: secret });
   await house.settle('one');
-  hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+  integrations.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
   expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
-  hub.entries.clear();
-  hub.reauthFlows.clear();
+  integrations.entries.clear();
+  integrations.reauthFlows.clear();
   expect(await house.settle('one')).toMatchObject({ type: 'Stalled' });
   house.start();
   expect(await house.settle('one')).toMatchObject({ type: 'Stalled' });
@@ -116,22 +116,22 @@ test('rejected answers are not sent for an entry that is made again, also by the
 
 test('unknown errors before an entry was working do not count', async () => {
   house.secrets['login'] = { password: 'old' };
-  hub.scriptOf = () => oneForm(['password'], () => hub.created());
+  integrations.scriptOf = () => oneForm(['password'], () => integrations.created());
   house.apply('one', { configuration: secret });
   await house.settle('one');
   const { entryID } = house.status('one');
-  hub.scriptOf = () => {
+  integrations.scriptOf = () => {
     let seen = 0;
     return ({ length }) =>
       form(['password'], length > seen ? ((seen = length), { errors: { base: 'unknown' } }) : {});
   };
   for (let request = 1; request <= 2; request++) {
-    hub.reauthFlows.set(entryID!, `reauth-${request}`);
+    integrations.reauthFlows.set(entryID!, `reauth-${request}`);
     for (let attempt = 1; attempt <= 2; attempt++) {
       expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
       await house.clock.advance(60_000);
     }
-    hub.reauthFlows.clear();
+    integrations.reauthFlows.clear();
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
   }
   expect(submits()).toHaveLength(5);
@@ -144,9 +144,12 @@ describe('a request of the hub', () => {
       : { type: 'abort', reason: 'no_url_available' };
 
   test('that asks only for a confirmation is left to a user: the step is named, and the flow stays open', async () => {
-    hub.entries.set('oauth', anEntry({ entry_id: 'oauth', state: 'setup_error', title: 'Calendar' }));
-    hub.reauthFlows.set('oauth', 'reauth-1');
-    hub.scriptOf = () => confirm;
+    integrations.entries.set(
+      'oauth',
+      anEntry({ entry_id: 'oauth', state: 'setup_error', title: 'Calendar' }),
+    );
+    integrations.reauthFlows.set('oauth', 'reauth-1');
+    integrations.scriptOf = () => confirm;
     house.apply('one', { title: 'Calendar' });
     for (let time = 0; time < 3; time++) {
       expect(await house.settle('one')).toMatchObject({
@@ -156,10 +159,10 @@ describe('a request of the hub', () => {
       });
       await house.clock.advance(600_000);
     }
-    expect(hub.calls).toEqual([]);
-    expect([...hub.flows.keys()]).toEqual(['reauth-1']);
-    hub.reauthFlows.clear();
-    hub.set('oauth', { state: 'loaded' });
+    expect(house.calls).toEqual([]);
+    expect([...integrations.flows.keys()]).toEqual(['reauth-1']);
+    integrations.reauthFlows.clear();
+    integrations.set('oauth', { state: 'loaded' });
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
   });
 
@@ -168,9 +171,9 @@ describe('a request of the hub', () => {
       { name: 'trust', type: 'boolean', required: true },
       { name: 'zone', type: 'string', required: true, description: { suggested_value: 'home' } },
     ];
-    hub.entries.set('cloud', anEntry({ entry_id: 'cloud', state: 'setup_error', title: 'Cloud' }));
-    hub.reauthFlows.set('cloud', 'reauth-1');
-    hub.scriptOf = () => () => form([], { step_id: 'trust', data_schema: fields });
+    integrations.entries.set('cloud', anEntry({ entry_id: 'cloud', state: 'setup_error', title: 'Cloud' }));
+    integrations.reauthFlows.set('cloud', 'reauth-1');
+    integrations.scriptOf = () => () => form([], { step_id: 'trust', data_schema: fields });
     house.apply('one', { title: 'Cloud', configuration: texts({ host: 'a' }) });
     expect(await house.settle('one')).toMatchObject({
       reason: 'AuthNeeded',
@@ -180,36 +183,37 @@ describe('a request of the hub', () => {
   });
 
   test('for a confirmation does not block changed answers', async () => {
-    hub.scriptOf = (request) =>
+    integrations.scriptOf = (request) =>
       'entryId' in request
         ? (answers) =>
             answers.length === 0 ? form(['host']) : { type: 'abort', reason: 'reconfigure_successful' }
-        : hub.entries.size === 0
-          ? (answers) => (answers.length === 0 ? form(['host']) : hub.created({ supports_reconfigure: true }))
+        : integrations.entries.size === 0
+          ? (answers) =>
+              answers.length === 0 ? form(['host']) : integrations.created({ supports_reconfigure: true })
           : confirm;
     house.apply('one', { configuration: texts({ host: 'a' }) });
     await house.settle('one');
-    hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+    integrations.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
     expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
     house.apply('one', { configuration: texts({ host: 'b' }) });
     expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
-    expect(hub.calls).toContain('submit {"host":"b"}');
+    expect(house.calls).toContain('submit {"host":"b"}');
   });
 
   test('that asks for a confirmation after an answer is confirmed', async () => {
-    hub.scriptOf = () => (answers) =>
-      hub.entries.size === 0
+    integrations.scriptOf = () => (answers) =>
+      integrations.entries.size === 0
         ? answers.length === 0
           ? form(['password'])
-          : hub.created()
+          : integrations.created()
         : answers.length === 0
           ? form(['password'], { step_id: 'reauth' })
           : answers.length === 1
             ? form([], { step_id: 'done' })
-            : (hub.reauthFlows.clear(), { type: 'abort', reason: 'reauth_successful' });
+            : (integrations.reauthFlows.clear(), { type: 'abort', reason: 'reauth_successful' });
     house.apply('one', { configuration: texts({ password: 'x' }) });
     await house.settle('one');
-    hub.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
+    integrations.reauthFlows.set(house.status('one').entryID!, 'reauth-1');
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(submits().at(-1)).toBe('submit {}');
   });

@@ -1,17 +1,17 @@
 import { HubRejected } from '../../../../operator/client/connection/errors';
-import { anEntry, type FakeHub, form, type Script } from './fake-hub';
+import { anEntry, form, type Integrations, type Script } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 const never = new Promise<void>(() => undefined);
-const ids = () => [...hub.entries.keys()];
+const ids = () => [...integrations.entries.keys()];
 const reasons = () => house.events.map(({ reason }) => reason);
 const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
 const recreated = (host: string) => ({
@@ -25,19 +25,19 @@ const second: Script = (answers) => {
   if (host === undefined) return form(['host']);
   return host === 'bad'
     ? form(['host'], { errors: { base: 'cannot_connect' } })
-    : hub.created({ title: host });
+    : integrations.created({ title: host });
 };
 /** The integration allows one entry for a device. */
 const single: Script = (answers) => {
-  const step = answers.length === 0 || hub.entries.size === 0 ? second(answers) : undefined;
+  const step = answers.length === 0 || integrations.entries.size === 0 ? second(answers) : undefined;
   return step ?? { type: 'abort', reason: 'already_configured' };
 };
 
 async function aReadyOne(script: Script, spec: object): Promise<string> {
-  hub.scriptOf = () => script;
+  integrations.scriptOf = () => script;
   house.apply('one', spec);
   expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-  hub.calls.length = 0;
+  house.calls.length = 0;
   house.events.length = 0;
   return house.status('one').entryID!;
 }
@@ -60,12 +60,13 @@ describe('reconfigure: Prefer', () => {
     'a change of %s that no form accepts removes and sends nothing, and the message says what Recreate costs',
     async (_, changed) => {
       house.secrets['login'] = { password: 'right' };
-      hub.scriptOf = () => (answers) => (answers.length === 0 ? form(Object.keys(changed)) : hub.created());
+      integrations.scriptOf = () => (answers) =>
+        answers.length === 0 ? form(Object.keys(changed)) : integrations.created();
       house.apply('one', { configuration: 'host' in changed ? texts({ host: 'a' }) : secret });
       await house.settle('one');
       const id = house.status('one').entryID!;
-      hub.entities = [1, 2].map((n) => ({ entity_id: `sensor.s${n}`, config_entry_id: id }));
-      hub.calls.length = 0;
+      integrations.entities = [1, 2].map((n) => ({ entity_id: `sensor.s${n}`, config_entry_id: id }));
+      house.calls.length = 0;
       house.secrets['login'] = { password: 'wrong' };
       house.apply('one', { configuration: changed });
       expect(await settled()).toMatchObject({
@@ -75,7 +76,7 @@ describe('reconfigure: Prefer', () => {
       });
       house.start(); // also in the next process
       expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
       expect(ids()).toEqual([id]);
       house.secrets['login'] = { password: 'right' };
       house.apply('one', { configuration: 'host' in changed ? texts({ host: 'a' }) : secret });
@@ -86,31 +87,32 @@ describe('reconfigure: Prefer', () => {
   test('a changed choice in a menu is RecreateRequired, also with an answer that no form asks for', async () => {
     const script: Script = (answers) => {
       if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['lamp', 'door'] };
-      return answers.length === 1 ? form(['host'], { step_id: 'device' }) : hub.created();
+      return answers.length === 1 ? form(['host'], { step_id: 'device' }) : integrations.created();
     };
     const steps = (menuOption: string) => [{ stepId: 'user', menuOption }];
     const id = await aReadyOne(script, { steps: steps('lamp'), configuration: texts({ host: 'a' }) });
     house.apply('one', { steps: steps('door'), configuration: texts({ host: 'a', hots: 'b' }) });
     expect(await settled()).toMatchObject({ type: 'Stalled', reason: 'RecreateRequired' });
     expect(ids()).toEqual([id]);
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
   });
 
   test('an option of the spec overrides the same answer, so a change of that answer has no effect', async () => {
     const options = texts({ host: 'mine' });
-    hub.scriptOf = ({ kind }) =>
+    integrations.scriptOf = ({ kind }) =>
       kind === 'options'
         ? (answers) => (answers.length === 0 ? form(['host'], { step_id: 'init' }) : { type: 'create_entry' })
-        : (answers) => (answers.length === 0 ? form(['host']) : hub.created({ supports_options: true }));
+        : (answers) =>
+            answers.length === 0 ? form(['host']) : integrations.created({ supports_options: true });
     house.apply('one', { configuration: texts({ host: 'a' }), options });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     const id = house.status('one').entryID;
-    hub.calls.length = 0;
+    house.calls.length = 0;
     for (const reconfigure of ['Prefer', 'Recreate'] as const) {
       house.apply('one', { configuration: texts({ host: reconfigure }), options, reconfigure });
       expect(await settled()).toMatchObject({ type: 'Ready' });
     }
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
     expect(house.status('one').entryID).toBe(id);
   });
 });
@@ -121,7 +123,7 @@ describe('reconfigure: Recreate', () => {
     house.apply('one', recreated('b'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
     const { entryID } = house.status('one');
-    expect(hub.calls).toEqual(['start config', 'submit {"host":"b"}', `remove ${id}`, `reload ${entryID}`]);
+    expect(house.calls).toEqual(['start config', 'submit {"host":"b"}', `remove ${id}`, `reload ${entryID}`]);
     expect(ids()).toEqual([entryID]);
     expect(reasons()).toEqual(['EntryRecreated']);
     expect(house.status('one')).not.toHaveProperty('pendingFlow');
@@ -146,7 +148,7 @@ describe('reconfigure: Recreate', () => {
     const id = await aReadyOne(single, recreated('a'));
     house.apply('one', recreated('b'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.calls).toEqual([
+    expect(house.calls).toEqual([
       'start config',
       'submit {"host":"b"}',
       `remove ${id}`,
@@ -161,23 +163,23 @@ describe('reconfigure: Recreate', () => {
     'a flow that has updated the entry keeps it (%s)',
     async (reason) => {
       const script: Script = (answers) => {
-        if (answers.length === 0 || hub.entries.size === 0) return second(answers);
-        hub.set(ids()[0]!, { modified_at: house.clock.now() / 1_000 + 1 });
+        if (answers.length === 0 || integrations.entries.size === 0) return second(answers);
+        integrations.set(ids()[0]!, { modified_at: house.clock.now() / 1_000 + 1 });
         return { type: 'abort', reason };
       };
       const id = await aReadyOne(script, recreated('a'));
       house.apply('one', recreated('b'));
       expect(await settled()).toMatchObject({ type: 'Ready' });
       expect(ids()).toEqual([id]);
-      expect(hub.calls).toEqual(['start config', 'submit {"host":"b"}']);
+      expect(house.calls).toEqual(['start config', 'submit {"host":"b"}']);
       await settled();
-      expect(hub.calls).toHaveLength(2);
+      expect(house.calls).toHaveLength(2);
     },
   );
 
   test('nothing is removed if the abort may name the entry of another account', async () => {
     const id = await aReadyOne(single, recreated('a'));
-    hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
+    integrations.entries.set('other', anEntry({ entry_id: 'other', title: 'Other' }));
     house.apply('one', recreated('b'));
     expect(await settled()).toMatchObject({ reason: 'RecreateRequired' });
     expect(ids()).toEqual([id, 'other']);
@@ -189,8 +191,8 @@ describe('reconfigure: Recreate', () => {
   ])('a Secret’s value that the flow %s removes nothing', async (_, reason, step) => {
     house.secrets['login'] = { password: 'right' };
     const script: Script = (answers) => {
-      if (hub.entries.size > 0 && answers.length === step) return { type: 'abort', reason };
-      return answers.length === 0 ? form(['password']) : hub.created();
+      if (integrations.entries.size > 0 && answers.length === step) return { type: 'abort', reason };
+      return answers.length === 0 ? form(['password']) : integrations.created();
     };
     const id = await aReadyOne(script, { configuration: secret, reconfigure: 'Recreate' });
     house.secrets['login'] = { password: 'wrong' };
@@ -210,7 +212,7 @@ describe('reconfigure: Recreate', () => {
   });
 
   test('an answer that no form asked for from the start is reported, also by the next process, without a flow', async () => {
-    hub.scriptOf = () => second;
+    integrations.scriptOf = () => second;
     house.apply('one', { ...recreated('a'), configuration: texts({ host: 'a', hots: 'b' }) });
     const mistake = {
       type: 'Stalled',
@@ -219,26 +221,26 @@ describe('reconfigure: Recreate', () => {
     };
     expect(await settled()).toMatchObject(mistake);
     const made = ['start config', 'submit {"host":"a"}'];
-    expect(hub.calls).toEqual(made);
+    expect(house.calls).toEqual(made);
     house.start();
     house.key = 'another';
     expect(await settled()).toMatchObject(mistake);
-    expect(hub.calls).toEqual(made);
+    expect(house.calls).toEqual(made);
     house.apply('one', recreated('a'));
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.calls).toEqual(made);
+    expect(house.calls).toEqual(made);
   });
 
   test('a removal that the hub rejects is retried', async () => {
     const id = await aReadyOne(single, recreated('a'));
-    hub.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
+    integrations.unload = () => Promise.reject(new HubRejected('405', 'not allowed'));
     house.apply('one', recreated('b'));
     for (let pass = 0; pass < 3; pass++) {
       await settled();
       await house.clock.advance(30_000);
     }
     expect(ids()).toEqual([id]);
-    hub.unload = () => Promise.resolve();
+    integrations.unload = () => Promise.resolve();
     await settled();
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([house.status('one').entryID]);
@@ -261,7 +263,7 @@ describe('reconfigure: Recreate', () => {
     await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
     house.start();
     await house.clock.advance(24 * 3_600_000);
-    hub.scriptOf = () => () => form(['host'], { errors: { base: 'cannot_connect' } });
+    integrations.scriptOf = () => () => form(['host'], { errors: { base: 'cannot_connect' } });
     expect(await settled()).toMatchObject({ reason: 'ConfigFlowFailed' });
     expect(ids()).toEqual([id]);
   });
@@ -270,7 +272,7 @@ describe('reconfigure: Recreate', () => {
     const id = await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('b'));
     await house.until('one', () => house.status('one').pendingFlow?.replaces !== undefined);
-    hub.entries.delete(house.status('one').entryID!);
+    integrations.entries.delete(house.status('one').entryID!);
     house.start();
     await settled();
     expect(ids()).toContain(id);
@@ -280,7 +282,10 @@ describe('reconfigure: Recreate', () => {
     const id = await aReadyOne(second, recreated('a'));
     house.apply('one', recreated('b'));
     await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-    hub.entries.set('person', anEntry({ entry_id: 'person', created_at: house.clock.now() / 1_000 }));
+    integrations.entries.set(
+      'person',
+      anEntry({ entry_id: 'person', created_at: house.clock.now() / 1_000 }),
+    );
     house.start();
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.status('one').entryID).not.toBe('person');
@@ -295,24 +300,24 @@ describe('reconfigure: Recreate', () => {
     house.secrets['login'] = login;
     const script: Script = (answers) => {
       if (answers.length === 0) return form(['password']);
-      if (hub.entries.size === 0) return hub.created({ supports_reconfigure: true });
+      if (integrations.entries.size === 0) return integrations.created({ supports_reconfigure: true });
       return { type: 'abort', reason: 'already_configured' };
     };
     const id = await aReadyOne(script, { configuration: old, reconfigure: 'Recreate' });
     house.client.flows.read = async () => {
-      hub.scriptOf = () => (answers) => {
+      integrations.scriptOf = () => (answers) => {
         if (answers.length === 0) return form(['password']);
-        hub.reauthFlows.clear();
+        integrations.reauthFlows.clear();
         return { type: 'abort', reason: 'reauth_successful' };
       };
       return house.client.flows.start({ kind: 'config', domain: 'demo' });
     };
-    hub.reauthFlows.set(id, 'reauth-1');
+    integrations.reauthFlows.set(id, 'reauth-1');
     house.secrets['login'] = { password: 'new' };
     house.apply('one', { configuration: now, reconfigure: 'Recreate' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([id]);
-    const submits = hub.calls.filter((call) => call.startsWith('submit'));
+    const submits = house.calls.filter((call) => call.startsWith('submit'));
     expect(submits).toEqual(['submit {"password":"new"}']);
   });
 
@@ -342,8 +347,8 @@ describe('reconfigure: Recreate', () => {
       if (outcome.type !== 'Ready') {
         expect(outcome).toMatchObject({ type: 'Stalled', message: expect.stringContaining('interrupted') });
         const [first, made] = ids();
-        expect([first, hub.entries.size]).toEqual([former, 2]);
-        hub.removeEntry(made!);
+        expect([first, integrations.entries.size]).toEqual([former, 2]);
+        integrations.removeEntry(made!);
       }
       expect(await settled()).toMatchObject({ type: 'Ready' });
     }
@@ -351,14 +356,14 @@ describe('reconfigure: Recreate', () => {
     test('one entry remains, at any point where the operator is killed', async () => {
       for (let n = 1; ; n++) {
         house = new House();
-        hub = house.hub;
+        integrations = house.integrations;
         const id = await aReadyOne(script, recreated('a'));
         let calls = 0;
-        hub.onCarriedOut = () => (++calls === n ? never : undefined);
+        integrations.onCarriedOut = () => (++calls === n ? never : undefined);
         house.apply('one', recreated('b'));
         let passes = 0;
         await house.until('one', () => calls >= n || ++passes > 40);
-        hub.onCarriedOut = () => undefined;
+        integrations.onCarriedOut = () => undefined;
         if (calls < n) {
           expect(n).toBeGreaterThan(3);
           return;
@@ -374,11 +379,11 @@ describe('reconfigure: Recreate', () => {
     test('one entry remains, after any last write of the status', async () => {
       for (let n = 0; ; n++) {
         house = new House();
-        hub = house.hub;
+        integrations = house.integrations;
         const id = await aReadyOne(script, recreated('a'));
         house.apply('one', recreated('b'));
         for (let time = 0; time < n; time++) await house.reconcile('one');
-        const isDone = house.status('one').pendingFlow === undefined && !hub.entries.has(id);
+        const isDone = house.status('one').pendingFlow === undefined && !integrations.entries.has(id);
         house.start();
         await cleared(id);
         expect(ids()).toEqual([house.status('one').entryID]);
@@ -392,13 +397,13 @@ describe('reconfigure: Recreate', () => {
     await aReadyOne(second, recreated('a'));
     house.apply('two', { configuration: texts({ host: 'c' }) });
     await house.until('two', () => house.status('two').pendingFlow?.flowID !== undefined);
-    hub.calls.length = 0;
+    house.calls.length = 0;
     house.apply('one', recreated('b'));
     await house.settle('one');
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
     await house.settle('two');
     await house.clock.advance(2_000);
     expect(await settled()).toMatchObject({ type: 'Ready' });
-    expect(hub.entries.size).toBe(2);
+    expect(integrations.entries.size).toBe(2);
   });
 });

@@ -8,7 +8,7 @@ import {
   rejectionHash,
   RETRIES,
 } from '../../../../operator/sync/integration/retry';
-import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
+import { anEntry, form, type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 describe('failureKind', () => {
@@ -100,14 +100,14 @@ describe('rejectionHash', () => {
 
 describe('answers that fail', () => {
   let house: House;
-  let hub: FakeHub;
+  let integrations: Integrations;
 
   beforeEach(() => {
     house = new House();
-    hub = house.hub;
+    integrations = house.integrations;
   });
 
-  const submits = () => hub.calls.filter((call) => call.startsWith('submit'));
+  const submits = () => house.calls.filter((call) => call.startsWith('submit'));
   const secret = { password: { secretKeyRef: { name: 'login', key: 'password' } } };
 
   async function aDay() {
@@ -123,7 +123,8 @@ describe('answers that fail', () => {
   test.each(['invalid_auth', 'login_failed'])(
     '%s: rejected answers are sent once, also by the next processes',
     async (key) => {
-      hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
+      integrations.scriptOf = () =>
+        oneForm(['password'], () => form(['password'], { errors: { base: key } }));
       house.apply('one', { configuration: texts({ password: 'x' }) });
       const { message } = await aDay();
       for (let restart = 0; restart < 5; restart++) {
@@ -142,7 +143,7 @@ describe('answers that fail', () => {
 
   test('with a Secret, and rejected for an unknown reason: they are sent once, and a line break is named', async () => {
     house.secrets['login'] = { password: 'x\n' };
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       oneForm(['password'], () => form(['password'], { errors: { base: 'some_new_key' } }));
     house.apply('one', { configuration: secret });
     expect(await aDay()).toMatchObject({
@@ -153,7 +154,8 @@ describe('answers that fail', () => {
 
   test('with a Secret, and end with an unknown error: they are sent three times', async () => {
     house.secrets['login'] = { password: 'x' };
-    hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: 'unknown' } }));
+    integrations.scriptOf = () =>
+      oneForm(['password'], () => form(['password'], { errors: { base: 'unknown' } }));
     house.apply('one', { configuration: secret });
     await aDay();
     expect(submits()).toHaveLength(3);
@@ -165,7 +167,7 @@ describe('answers that fail', () => {
   test('with a Secret: failures of the connection are not unknown errors', async () => {
     house.secrets['login'] = { password: 'x' };
     let key = 'cannot_connect';
-    hub.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
+    integrations.scriptOf = () => oneForm(['password'], () => form(['password'], { errors: { base: key } }));
     house.apply('one', { configuration: secret });
     for (let time = 0; time < 4; time++) {
       await settle();
@@ -178,21 +180,21 @@ describe('answers that fail', () => {
 
   test('with a Secret, and lead to a step of an unknown form: they are sent three times', async () => {
     house.secrets['login'] = { password: 'x' };
-    hub.scriptOf = () => oneForm(['password'], () => form([]));
-    hub.onSubmit = () => {
+    integrations.scriptOf = () => oneForm(['password'], () => form([]));
+    integrations.onSubmit = () => {
       throw new HubFailed('the answer has another form');
     };
     house.apply('one', { configuration: secret });
     expect(await aDay()).toMatchObject({ type: 'Stalled', reason: 'ConfigFlowFailed' });
     expect(submits()).toHaveLength(3);
-    expect(hub.flows.size).toBe(0);
+    expect(integrations.flows.size).toBe(0);
   });
 
   test.each([
     ['the hub', new HubFailed('HTTP 500')],
     ['its token', new TokenRejected('HTTP 401')],
   ])('and %s fails before status has it: they are not sent again', async (_, error) => {
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       oneForm(['password'], () => form(['password'], { errors: { base: 'invalid_auth' } }));
     house.apply('one', { configuration: texts({ password: 'x' }) });
     await house.until('one', () => submits().length > 0);
@@ -205,10 +207,12 @@ describe('answers that fail', () => {
   });
 
   test('because the hub already has the account: they are sent again when its entries change', async () => {
-    hub.entries.set('person', anEntry({ entry_id: 'person', title: 'me' }));
-    hub.scriptOf = () =>
+    integrations.entries.set('person', anEntry({ entry_id: 'person', title: 'me' }));
+    integrations.scriptOf = () =>
       oneForm(['user'], () =>
-        hub.entries.has('person') ? { type: 'abort', reason: 'already_configured' } : hub.created(),
+        integrations.entries.has('person')
+          ? { type: 'abort', reason: 'already_configured' }
+          : integrations.created(),
       );
     house.apply('one', { title: 'Cloud', configuration: texts({ user: 'me' }) });
     expect(await aDay()).toMatchObject({
@@ -217,38 +221,40 @@ describe('answers that fail', () => {
     house.start();
     await settle();
     expect(submits()).toHaveLength(1);
-    hub.entries.delete('person');
+    integrations.entries.delete('person');
     expect(await settle()).toMatchObject({ type: 'Waiting' });
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 
   test('because the hub has discovered the device: it is named, and they are sent again when it is gone', async () => {
-    hub.discovered = [
+    integrations.discovered = [
       {
         flow_id: 'd',
         handler: 'demo',
         context: { source: 'zeroconf', title_placeholders: { name: 'Kitchen' } },
       },
     ];
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       oneForm(['host'], () =>
-        hub.discovered.length > 0 ? { type: 'abort', reason: 'already_in_progress' } : hub.created(),
+        integrations.discovered.length > 0
+          ? { type: 'abort', reason: 'already_in_progress' }
+          : integrations.created(),
       );
     house.apply('one', { configuration: texts({ host: 'a' }) });
     expect(await aDay()).toMatchObject({
       message: expect.stringContaining('discovered demo devices: Kitchen'),
     });
     expect(submits()).toHaveLength(1);
-    hub.discovered = [];
+    integrations.discovered = [];
     expect(await settle()).toMatchObject({ type: 'Ready' });
   });
 
   test('because the hub has the device: devices that appear and disappear cause at most twelve attempts an hour', async () => {
     const found = { flow_id: 'd', handler: 'demo', context: { source: 'zeroconf' } };
-    hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
+    integrations.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
     house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
     for (let minute = 0; minute < 60; minute++) {
-      hub.discovered = minute % 2 === 0 ? [] : [found];
+      integrations.discovered = minute % 2 === 0 ? [] : [found];
       expect(await settle()).toMatchObject({ reason: 'ConfigFlowFailed' });
       await house.clock.advance(60_000);
     }
@@ -268,15 +274,15 @@ describe('answers that fail', () => {
   ])(
     'by an end that %s (%s): with devices that appear all the time, at most %d times an hour',
     async (_, reason, most) => {
-      hub.entries.set('person', anEntry({ entry_id: 'person' }));
-      hub.scriptOf = () =>
+      integrations.entries.set('person', anEntry({ entry_id: 'person' }));
+      integrations.scriptOf = () =>
         oneForm(['host'], () =>
           reason === undefined ? form(['missing'], { step_id: 'next' }) : { type: 'abort', reason },
         );
       house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
       for (let minute = 0; minute < 60; minute++) {
         await settle();
-        hub.emit({ type: 'device-added' });
+        integrations.emit({ type: 'device-added' });
         await house.clock.advance(60_000);
       }
       expect(submits().length).toBeLessThanOrEqual(most);
@@ -285,11 +291,11 @@ describe('answers that fail', () => {
   );
 
   test('by a flow that changed the entry of a user: the entry is adopted', async () => {
-    hub.entries.set('person', anEntry({ entry_id: 'person', title: 'NAS', modified_at: -3_600 }));
-    hub.entries.set('other', anEntry({ entry_id: 'other', title: 'Other', modified_at: -3_600 }));
-    hub.scriptOf = () =>
+    integrations.entries.set('person', anEntry({ entry_id: 'person', title: 'NAS', modified_at: -3_600 }));
+    integrations.entries.set('other', anEntry({ entry_id: 'other', title: 'Other', modified_at: -3_600 }));
+    integrations.scriptOf = () =>
       oneForm(['host'], () => {
-        hub.set('person', { modified_at: house.clock.now() / 1_000 });
+        integrations.set('person', { modified_at: house.clock.now() / 1_000 });
         return { type: 'abort', reason: 'reconfigure_successful' };
       });
     house.apply('one', { title: 'DiskStation', configuration: texts({ host: 'a' }) });
@@ -299,7 +305,8 @@ describe('answers that fail', () => {
   });
 
   test('a button that has to be pressed: the message says what to do', async () => {
-    hub.scriptOf = () => oneForm(['host'], () => form(['host'], { errors: { base: 'register_failed' } }));
+    integrations.scriptOf = () =>
+      oneForm(['host'], () => form(['host'], { errors: { base: 'register_failed' } }));
     house.apply('one', { configuration: texts({ host: 'a' }) });
     expect(await settle()).toMatchObject({
       after: 480_000,
@@ -313,12 +320,14 @@ describe('answers that fail', () => {
     const reconfigured = { type: 'abort', reason: 'reconfigure_successful' } as const;
 
     beforeEach(() => {
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         request.kind === 'options'
           ? oneForm([], () => ({ type: 'create_entry' }))
           : 'entryId' in request
             ? oneForm(['host'], () => reconfigured)
-            : oneForm(['host'], () => hub.created({ supports_reconfigure: true, supports_options: true }));
+            : oneForm(['host'], () =>
+                integrations.created({ supports_reconfigure: true, supports_options: true }),
+              );
     });
 
     test('a step that the hub does not show is not a mistake, nor is its change', async () => {
@@ -328,24 +337,24 @@ describe('answers that fail', () => {
       });
       house.apply('one', spec('manual'));
       expect(await settle()).toMatchObject({ type: 'Ready' });
-      hub.calls.length = 0;
+      house.calls.length = 0;
       house.apply('one', spec('other'));
       expect(await aDay()).toMatchObject({ type: 'Ready' });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
 
     test('an answer that no form asks for sends nothing and reloads nothing', async () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await settle();
-      hub.calls.length = 0;
+      house.calls.length = 0;
       house.apply('one', { configuration: texts({ host: 'a', hots: 'b' }) });
       expect(await aDay()).toMatchObject({ reason: 'ConfigFlowFailed' });
       expect(submits()).toEqual([]);
-      expect(hub.calls).toHaveLength(2); // both flows are examined, once
+      expect(house.calls).toHaveLength(2); // both flows are examined, once
       house.start();
       await settle();
-      expect(hub.calls).toHaveLength(2);
-      expect(hub.flows.size).toBe(0);
+      expect(house.calls).toHaveLength(2);
+      expect(integrations.flows.size).toBe(0);
     });
 
     test('an unknown field of a step that was shown is a mistake', async () => {

@@ -1,5 +1,5 @@
-import type { Script, Step } from './fake-hub';
-import { form } from './fake-hub';
+import type { Script, Step } from '../../stand-in-hub/integrations';
+import { form } from '../../stand-in-hub/integrations';
 
 // Flows of integrations as in the `config_flow.py` of Home Assistant 2026.11.0: steps, fields, keys of
 // errors. There is no Supervisor, as in a container.

@@ -1,13 +1,13 @@
 import { HubUnreachable, NotFound } from '../../../../operator/client/connection/errors';
-import { anEntry, type FakeHub, form, oneForm, type Script } from './fake-hub';
+import { anEntry, form, type Integrations, oneForm, type Script } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 /** The end of a flow that changes the entry. */
@@ -15,10 +15,10 @@ const reconfigured = { type: 'abort', reason: 'reconfigure_successful' } as cons
 
 /** The flow of the domain asks for a host, and that of the entry for the same. */
 function demo(entry: Parameters<typeof anEntry>[0] = {}): void {
-  hub.scriptOf = (request) =>
+  integrations.scriptOf = (request) =>
     'entryId' in request
       ? oneForm(['host'], () => (request.kind === 'config' ? reconfigured : { type: 'create_entry' }))
-      : oneForm(['host'], () => hub.created(entry));
+      : oneForm(['host'], () => integrations.created(entry));
 }
 
 /** Makes a resource with an entry. */
@@ -26,7 +26,7 @@ async function aReadyOne(entry: Parameters<typeof anEntry>[0] = {}, spec: object
   demo(entry);
   house.apply('one', { configuration: texts({ host: 'a' }), ...spec });
   expect(await house.settle('one')).toMatchObject({ type: 'Ready', reason: 'EntryLoaded' });
-  hub.calls.length = 0;
+  house.calls.length = 0;
   house.events.length = 0;
   return house.status('one').entryID!;
 }
@@ -56,7 +56,10 @@ describe('IntegrationSync', () => {
         await house.settle('one');
       }
       for (const value of [`p0${long}`, 'p29xx…', `p0${long} p29xx…`]) {
-        hub.set(house.status('one').entryID!, { state: 'setup_error', reason: `no login: ${value}` });
+        integrations.set(house.status('one').entryID!, {
+          state: 'setup_error',
+          reason: `no login: ${value}`,
+        });
         expect((await house.settle('one')).message).toMatch(/no login: \*\*\*(…|\.)?$/);
       }
     });
@@ -70,7 +73,7 @@ describe('IntegrationSync', () => {
       await house.settle('one');
       house.secrets['login'] = { password: 'new secret' };
       await house.settle('one');
-      hub.set(house.status('one').entryID!, {
+      integrations.set(house.status('one').entryID!, {
         state: 'setup_error',
         reason: 'no login: old secret, new secret',
       });
@@ -89,7 +92,7 @@ describe('IntegrationSync', () => {
     };
 
     test('is reported with the one of a similar name', async () => {
-      hub.domains = ['demos', 'mqtt'];
+      integrations.domains = ['demos', 'mqtt'];
       expect(await message()).toBe(
         'The hub has no integration demo: did you mean demos? Correct spec.domain.',
       );
@@ -99,7 +102,7 @@ describe('IntegrationSync', () => {
       ['none is similar', ['mqtt']],
       ['it is in the list, and cannot be loaded', ['demo', 'demos']],
     ])('is reported alone where %s', async (_, domains) => {
-      hub.domains = domains;
+      integrations.domains = domains;
       expect(await message()).toContain(
         'no integration demo that can be set up, or cannot load it: check spec.domain',
       );
@@ -125,68 +128,71 @@ describe('IntegrationSync', () => {
       await aReadyOne(entry);
       house.apply('one', { configuration: texts({ host: 'b' }) });
       await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
-      expect(hub.flows.size).toBe(1);
-      expect(hub.calls.filter((call) => call.startsWith('submit'))).toEqual([]);
+      expect(integrations.flows.size).toBe(1);
+      expect(house.calls.filter((call) => call.startsWith('submit'))).toEqual([]);
       house.start();
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.flows.size).toBe(0);
+      expect(integrations.flows.size).toBe(0);
       expect(house.status('one').pendingFlow).toBeUndefined();
-      expect(hub.calls).toContain('submit {"host":"b"}');
+      expect(house.calls).toContain('submit {"host":"b"}');
     });
 
     test('in the first request of a flow that makes a subentry at once makes no second one, and adopts it by its title', async () => {
       const types = { lamp: { supports_reconfigure: false } };
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         request.kind === 'subentries'
-          ? () => (hub.addSubentry('lamp', 'Untitled'), { type: 'create_entry' })
-          : oneForm(['host'], () => hub.created({ supported_subentry_types: types }));
-      hub.onCarriedOut = () => (hub.subentries.length === 2 ? new Promise(() => undefined) : undefined);
+          ? () => (integrations.addSubentry('lamp', 'Untitled'), { type: 'create_entry' })
+          : oneForm(['host'], () => integrations.created({ supported_subentry_types: types }));
+      integrations.onCarriedOut = () =>
+        integrations.subentries.length === 2 ? new Promise(() => undefined) : undefined;
       house.apply('one', {
         configuration: texts({ host: 'a' }),
         subentries: ['Door', 'Lamp'].map((title) => ({ type: 'lamp', title, values: {} })),
       });
-      await house.until('one', () => hub.subentries.length === 2);
+      await house.until('one', () => integrations.subentries.length === 2);
       house.start();
-      hub.onCarriedOut = () => undefined;
+      integrations.onCarriedOut = () => undefined;
       expect(await house.settle('one')).toMatchObject(unclear);
-      const [, untitled] = hub.subentries;
+      const [, untitled] = integrations.subentries;
       expect(untitled).toMatchObject({ title: 'Untitled' });
-      hub.changeSubentry(house.status('one').entryID!, untitled!.subentry_id, 'Lamp');
+      integrations.changeSubentry(house.status('one').entryID!, untitled!.subentry_id, 'Lamp');
       expect(house.isRequeued('one')).toBe(true);
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Door', 'Lamp']);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Door', 'Lamp']);
       expect(reasons()).toEqual(['Adopted']);
       expect(house.status('one').adoptedSubentries).toEqual(['subentries.lamp/Lamp']);
     });
 
     test('before a flow makes a subentry adopts none that a user made a day later', async () => {
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         oneForm(['host'], () => {
           if (request.kind !== 'subentries')
-            return hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } });
-          hub.addSubentry('lamp', 'Lamp');
+            return integrations.created({
+              supported_subentry_types: { lamp: { supports_reconfigure: false } },
+            });
+          integrations.addSubentry('lamp', 'Lamp');
           return { type: 'create_entry' };
         });
-      hub.onCarriedOut = (call) =>
+      integrations.onCarriedOut = (call) =>
         call.startsWith('start subentries') ? new Promise(() => undefined) : undefined;
       const subentries = [{ type: 'lamp', title: 'Lamp', values: {} }];
       house.apply('one', { configuration: texts({ host: 'a' }), subentries });
-      await house.until('one', () => hub.calls.some((call) => call.startsWith('start subentries')));
-      hub.onCarriedOut = () => undefined;
-      hub.flows.clear();
+      await house.until('one', () => house.calls.some((call) => call.startsWith('start subentries')));
+      integrations.onCarriedOut = () => undefined;
+      integrations.flows.clear();
       house.start();
       await house.clock.advance(24 * 3_600_000);
-      hub.addSubentry('lamp', 'Of a person');
+      integrations.addSubentry('lamp', 'Of a person');
       await house.settle('one');
-      expect(hub.subentries[0]).toMatchObject({ title: 'Of a person' });
+      expect(integrations.subentries[0]).toMatchObject({ title: 'Of a person' });
     });
 
     test('between the end of a flow and the title of its subentry makes no second one', async () => {
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         request.kind === 'subentries'
-          ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Untitled'), { type: 'create_entry' }))
+          ? oneForm(['state'], () => (integrations.addSubentry('lamp', 'Untitled'), { type: 'create_entry' }))
           : oneForm(['host'], () =>
-              hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+              integrations.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
             );
       const spec = {
         configuration: texts({ host: 'a' }),
@@ -194,19 +200,19 @@ describe('IntegrationSync', () => {
       };
       house.apply('one', spec);
       let killed = false;
-      hub.onSubmit = () => {
-        if (hub.subentries.length === 0 || killed) return;
+      integrations.onSubmit = () => {
+        if (integrations.subentries.length === 0 || killed) return;
         killed = true;
         throw new HubUnreachable('the operator was killed');
       };
       await house.until('one', () => killed);
       house.start();
       expect(await house.settle('one')).toMatchObject(unclear);
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Untitled']);
-      expect(hub.calls.filter((call) => /^(title|remove)/.test(call))).toEqual([]);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Untitled']);
+      expect(house.calls.filter((call) => /^(title|remove)/.test(call))).toEqual([]);
       await house.reconcile('one', { forced: true });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Untitled', 'Lamp']);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Untitled', 'Lamp']);
     });
 
     describe('after a flow that makes a subentry in place of a former one', () => {
@@ -219,20 +225,21 @@ describe('IntegrationSync', () => {
 
       /** The operator is killed before the response to the answer arrives. */
       beforeEach(async () => {
-        hub.scriptOf = (request) =>
+        integrations.scriptOf = (request) =>
           request.kind === 'subentries'
-            ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
+            ? oneForm(['state'], () => (integrations.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
             : oneForm(['host'], () =>
-                hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+                integrations.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
               );
         house.apply('one', lampOf('1'));
         await house.settle('one');
-        former = hub.subentries[0]!.subentry_id;
-        hub.onCarriedOut = (call) => (call.startsWith('submit') ? new Promise(() => undefined) : undefined);
+        former = integrations.subentries[0]!.subentry_id;
+        integrations.onCarriedOut = (call) =>
+          call.startsWith('submit') ? new Promise(() => undefined) : undefined;
         house.apply('one', lampOf('2'));
-        await house.until('one', () => hub.subentries.length === 2);
-        hub.onCarriedOut = () => undefined;
-        hub.calls.length = 0;
+        await house.until('one', () => integrations.subentries.length === 2);
+        integrations.onCarriedOut = () => undefined;
+        house.calls.length = 0;
         house.start();
       });
 
@@ -240,40 +247,40 @@ describe('IntegrationSync', () => {
         ['the one that the flow has made', 0],
         ['the one that the flow has made and one of a person', 1],
       ])('removes and renames none beside %s', async (_, count) => {
-        for (let n = 0; n < count; n++) hub.addSubentry('lamp', 'Of a person');
+        for (let n = 0; n < count; n++) integrations.addSubentry('lamp', 'Of a person');
         expect(await house.settle('one')).toMatchObject(unclear);
-        expect(hub.calls).toEqual([]);
-        expect(hub.subentries).toHaveLength(2 + count);
+        expect(house.calls).toEqual([]);
+        expect(integrations.subentries).toHaveLength(2 + count);
         house.start();
         expect(await house.settle('one')).toMatchObject(unclear);
-        expect(hub.calls).toEqual([]);
+        expect(house.calls).toEqual([]);
       });
 
       test('continues when a user has removed the former one', async () => {
         expect(await house.settle('one')).toMatchObject(unclear);
-        hub.subentries = hub.subentries.filter(({ subentry_id: id }) => id !== former);
+        integrations.subentries = integrations.subentries.filter(({ subentry_id: id }) => id !== former);
         expect(await house.settle('one')).not.toMatchObject(unclear);
         expect(house.status('one')).not.toHaveProperty('pendingFlow');
       });
     });
 
     test('does not name a subentry of a user for a flow that was started without an answer', async () => {
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         request.kind === 'subentries'
-          ? oneForm(['state'], () => (hub.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
+          ? oneForm(['state'], () => (integrations.addSubentry('lamp', 'Lamp'), { type: 'create_entry' }))
           : oneForm(['host'], () =>
-              hub.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
+              integrations.created({ supported_subentry_types: { lamp: { supports_reconfigure: false } } }),
             );
-      hub.onCarriedOut = (call) =>
+      integrations.onCarriedOut = (call) =>
         call.startsWith('start subentries') ? new Promise(() => undefined) : undefined;
       const subentries = [{ type: 'lamp', title: 'Lamp', values: texts({ state: '1' }) }];
       house.apply('one', { configuration: texts({ host: 'a' }), subentries });
-      await house.until('one', () => hub.calls.some((call) => call.startsWith('start subentries')));
-      hub.onCarriedOut = () => undefined;
+      await house.until('one', () => house.calls.some((call) => call.startsWith('start subentries')));
+      integrations.onCarriedOut = () => undefined;
       house.start();
-      hub.addSubentry('lamp', 'Of a person');
+      integrations.addSubentry('lamp', 'Of a person');
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Of a person', 'Lamp']);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Of a person', 'Lamp']);
     });
   });
 
@@ -287,12 +294,12 @@ describe('IntegrationSync', () => {
     beforeEach(() => {
       failing = false;
       const types = { lamp: { supports_reconfigure: false } };
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         request.kind !== 'subentries'
-          ? oneForm(['host'], () => hub.created({ supported_subentry_types: types }))
+          ? oneForm(['host'], () => integrations.created({ supported_subentry_types: types }))
           : oneForm(['state'], () => {
               if (failing) return form(['state'], { errors: { base: 'cannot_connect' } });
-              hub.addSubentry('lamp', 'Lamp');
+              integrations.addSubentry('lamp', 'Lamp');
               return { type: 'create_entry' };
             });
     });
@@ -300,23 +307,23 @@ describe('IntegrationSync', () => {
     test('that cannot be changed is replaced only on request, and stays if that fails', async () => {
       house.apply('one', lamp('1'));
       await house.settle('one');
-      const [before] = hub.subentries;
+      const [before] = integrations.subentries;
       house.apply('one', lamp('2'));
       expect(await house.settle('one')).toMatchObject({
         type: 'Stalled',
         reason: 'RecreateRequired',
         message: expect.stringContaining('set spec.reconfigure to Recreate'),
       });
-      expect(hub.subentries).toEqual([before]);
+      expect(integrations.subentries).toEqual([before]);
       failing = true;
       house.apply('one', { ...lamp('2'), reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ reason: 'ConfigFlowFailed' });
-      expect(hub.subentries).toEqual([before]);
+      expect(integrations.subentries).toEqual([before]);
       failing = false;
       house.apply('one', { ...lamp('3'), reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries).toHaveLength(1);
-      expect(hub.subentries).not.toEqual([before]);
+      expect(integrations.subentries).toHaveLength(1);
+      expect(integrations.subentries).not.toEqual([before]);
     });
 
     test.each([
@@ -325,19 +332,21 @@ describe('IntegrationSync', () => {
     ])('that is replaced %s', async (_, count) => {
       house.apply('one', lamp('1'));
       await house.settle('one');
-      const [before] = hub.subentries;
-      if (count === 2) hub.addSubentry('lamp', 'Of a person');
-      hub.scriptOf = () =>
+      const [before] = integrations.subentries;
+      if (count === 2) integrations.addSubentry('lamp', 'Of a person');
+      integrations.scriptOf = () =>
         oneForm(['state'], () => {
-          if (hub.subentries.length >= count) return { type: 'abort', reason: 'already_configured' };
-          hub.addSubentry('lamp', 'Lamp');
+          if (integrations.subentries.length >= count) return { type: 'abort', reason: 'already_configured' };
+          integrations.addSubentry('lamp', 'Lamp');
           return { type: 'create_entry' };
         });
       house.apply('one', { ...lamp('2'), reconfigure: 'Recreate' });
       const { type } = await house.settle('one');
       expect(type).toBe(count === 2 ? 'Stalled' : 'Ready');
-      expect(hub.subentries).toHaveLength(count);
-      expect(hub.subentries.some(({ subentry_id: id }) => id === before!.subentry_id)).toBe(count === 2);
+      expect(integrations.subentries).toHaveLength(count);
+      expect(integrations.subentries.some(({ subentry_id: id }) => id === before!.subentry_id)).toBe(
+        count === 2,
+      );
     });
 
     test('with a value of a Secret is not removed before there is another one', async () => {
@@ -345,35 +354,36 @@ describe('IntegrationSync', () => {
       const values = { state: { secretKeyRef: { name: 'login', key: 'password' } } };
       house.apply('one', { ...lamp('1'), subentries: [{ type: 'lamp', title: 'Lamp', values }] });
       await house.settle('one');
-      hub.scriptOf = () => oneForm(['state'], () => ({ type: 'abort', reason: 'already_configured' }));
+      integrations.scriptOf = () =>
+        oneForm(['state'], () => ({ type: 'abort', reason: 'already_configured' }));
       house.secrets['login'] = { password: 'wrong' };
       const subentries = [{ type: 'lamp', title: 'Lamp', values }];
       house.apply('one', { ...lamp('1'), subentries, reconfigure: 'Recreate' });
       expect(await house.settle('one')).toMatchObject({ reason: 'ConfigFlowFailed' });
-      expect(hub.subentries).toHaveLength(1);
+      expect(integrations.subentries).toHaveLength(1);
     });
 
     test('of a user is adopted with an event, and stays when it leaves the spec', async () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.settle('one');
-      const id = hub.addSubentry('lamp', 'Lamp');
+      const id = integrations.addSubentry('lamp', 'Lamp');
       house.apply('one', lamp('1'));
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.calls.filter((call) => call.startsWith('start subentries'))).toEqual([]);
+      expect(house.calls.filter((call) => call.startsWith('start subentries'))).toEqual([]);
       expect(house.events).toMatchObject([
         { reason: 'Adopted', message: expect.stringContaining('subentries.lamp/Lamp') },
       ]);
       expect(house.status('one').adoptedSubentries).toEqual(['subentries.lamp/Lamp']);
       house.apply('one', { ...lamp('1'), subentries: [] });
       await house.settle('one');
-      expect(hub.subentries.map(({ subentry_id: each }) => each)).toEqual([id]);
+      expect(integrations.subentries.map(({ subentry_id: each }) => each)).toEqual([id]);
       expect(house.status('one').adoptedSubentries).toBeUndefined();
     });
 
     test('of a user is not adopted with adopt: Never', async () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.settle('one');
-      hub.addSubentry('lamp', 'Lamp');
+      integrations.addSubentry('lamp', 'Lamp');
       house.apply('one', { ...lamp('1'), adopt: 'Never' });
       expect(await house.settle('one')).toMatchObject({
         reason: 'ConfigFlowFailed',
@@ -388,7 +398,7 @@ describe('IntegrationSync', () => {
         message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
       });
       house.start(); // after a restart the failure is reported without another flow
-      hub.calls.length = 0;
+      house.calls.length = 0;
       expect(await house.settle('one')).toMatchObject({
         reason: 'ConfigFlowFailed',
         message: expect.stringContaining('no form asks for subentries.lamp/Lamp.colour'),
@@ -397,10 +407,10 @@ describe('IntegrationSync', () => {
       expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
       house.apply('one', lamp('1'));
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
       house.apply('one', lamp('2'));
       expect(await house.settle('one')).toMatchObject({ reason: 'RecreateRequired' });
-      expect(hub.subentries).toHaveLength(1);
+      expect(integrations.subentries).toHaveLength(1);
       expect(reasons()).toEqual([]);
     });
 
@@ -408,9 +418,9 @@ describe('IntegrationSync', () => {
       house.apply('one', lamp('1'));
       await house.settle('one');
       expect(reasons()).toEqual([]);
-      hub.subentries = [];
+      integrations.subentries = [];
       await house.settle('one');
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Lamp']);
       expect(reasons()).toEqual(['DriftDetected']);
       await house.settle('one');
       expect(reasons()).toEqual(['DriftDetected']);
@@ -419,31 +429,31 @@ describe('IntegrationSync', () => {
     test('that was removed in the hub stays so, and is reported, while driftPolicy is Warn', async () => {
       house.apply('one', { ...lamp('1'), driftPolicy: 'Warn' });
       await house.settle('one');
-      hub.subentries = [];
+      integrations.subentries = [];
       expect(await house.settle('one')).toMatchObject({
         type: 'Stalled',
         reason: 'DriftDetected',
         message:
           'Subentries of the demo entry “Demo” were removed in the hub: subentries.lamp/Lamp. driftPolicy is Warn: it stays so.',
       });
-      expect(hub.subentries).toEqual([]);
+      expect(integrations.subentries).toEqual([]);
       // a change of the spec is applied nevertheless
       house.apply('one', { ...lamp('2'), driftPolicy: 'Warn' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+      expect(integrations.subentries.map(({ title }) => title)).toEqual(['Lamp']);
     });
   });
 
   describe('an entry to adopt', () => {
     test('by its name has entities of the type that was chosen in the menu', async () => {
-      hub.entries.set('switch', anEntry({ entry_id: 'switch', title: 'Fan' }));
-      hub.entities = [{ entity_id: 'switch.fan', config_entry_id: 'switch' }];
+      integrations.entries.set('switch', anEntry({ entry_id: 'switch', title: 'Fan' }));
+      integrations.entities = [{ entity_id: 'switch.fan', config_entry_id: 'switch' }];
       const script: Script = (answers) => {
         if (answers.length === 0)
           return { type: 'menu', step_id: 'user', menu_options: ['sensor', 'switch'] };
-        return answers.length === 1 ? form(['name']) : hub.created({ title: 'Fan' });
+        return answers.length === 1 ? form(['name']) : integrations.created({ title: 'Fan' });
       };
-      hub.scriptOf = () => script;
+      integrations.scriptOf = () => script;
       const spec = (menuOption: string) => ({
         steps: [{ stepId: 'user', menuOption }],
         configuration: texts({ name: 'Fan' }),
@@ -459,41 +469,42 @@ describe('IntegrationSync', () => {
 
   test('an entry that a user has just made is adopted before its event arrives', async () => {
     demo();
-    hub.entries.set('person', anEntry({ entry_id: 'person', title: 'Mine' }));
-    hub.unreported.add('person');
+    integrations.entries.set('person', anEntry({ entry_id: 'person', title: 'Mine' }));
+    integrations.unreported.add('person');
     house.apply('one', { title: 'Mine', configuration: texts({ host: 'a' }) });
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
   });
 
   describe('without a title, an entry of another device', () => {
     beforeEach(() => {
       demo();
-      hub.entries.set('person', anEntry({ entry_id: 'person', title: 'Other device' }));
+      integrations.entries.set('person', anEntry({ entry_id: 'person', title: 'Other device' }));
     });
 
     test('is not adopted: the flow decides', async () => {
       house.apply('one', { configuration: texts({ host: 'device-2' }) });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(house.status('one').entryID).not.toBe('person');
-      expect(hub.entries.size).toBe(2);
+      expect(integrations.entries.size).toBe(2);
     });
 
     test.each([
       ['of an integration with a single entry', { configuration: texts({ host: 'a' }) }, true],
       ['for which nothing is configured', {}, false],
     ])('is the one %s, which is adopted', async (_, spec, isSingle) => {
-      hub.isSingle = isSingle;
-      hub.entries.set('ignored', anEntry({ entry_id: 'ignored', source: 'ignore' }));
+      integrations.isSingle = isSingle;
+      integrations.entries.set('ignored', anEntry({ entry_id: 'ignored', source: 'ignore' }));
       house.apply('one', spec);
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
 
     test('is the one that the flow names as the same device, which is adopted', async () => {
-      hub.scriptOf = () => oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
+      integrations.scriptOf = () =>
+        oneForm(['host'], () => ({ type: 'abort', reason: 'already_configured' }));
       house.apply('one', { configuration: texts({ host: 'device-1' }) });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(house.status('one')).toMatchObject({ entryID: 'person', adopted: true });
@@ -505,18 +516,18 @@ describe('IntegrationSync', () => {
 
     beforeEach(async () => {
       isDone = false;
-      hub.scriptOf = () => (answers) =>
+      integrations.scriptOf = () => (answers) =>
         answers.length === 0
           ? form(['host'])
           : answers.length > 1
-            ? hub.created()
+            ? integrations.created()
             : isDone
               ? form(['port'])
               : { type: 'progress', step_id: 'work', progress_action: 'wait' };
       house.apply('one', spec);
       for (let pass = 0; pass < 10; pass++) await house.reconcile('one');
-      expect(hub.flows.size).toBe(1);
-      hub.calls.length = 0;
+      expect(integrations.flows.size).toBe(1);
+      house.calls.length = 0;
       isDone = true;
     });
 
@@ -530,27 +541,28 @@ describe('IntegrationSync', () => {
     ])('sends nothing more when its resource is %s, and is ended', async (_, changed, metadata) => {
       house.apply('one', changed, metadata);
       await house.clock.advance(60_000);
-      expect(hub.calls).toEqual([]);
-      expect(hub.entries.size).toBe(0);
-      expect(hub.flows.size).toBe(0);
+      expect(house.calls).toEqual([]);
+      expect(integrations.entries.size).toBe(0);
+      expect(integrations.flows.size).toBe(0);
     });
 
     test('is ended before the hub continues, when its resource is held', async () => {
       isDone = false;
       house.sync.release(house.resources.get('one')!, house.client);
       await house.clock.advance(1_000);
-      expect(hub.flows.size).toBe(0);
+      expect(integrations.flows.size).toBe(0);
       expect(await house.settle('one')).toMatchObject({ type: 'Waiting' }); // and a new flow starts
-      expect(hub.calls[0]).toBe('start config');
+      expect(house.calls[0]).toBe('start config');
     });
   });
 
   test('a resource that is suspended while a flow waits for the hub removes no subentry after it', async () => {
     const types = { lamp: { supports_reconfigure: true } };
-    hub.scriptOf = (request) =>
+    integrations.scriptOf = (request) =>
       oneForm(['host'], () => {
-        if (request.kind !== 'subentries') return hub.created({ supported_subentry_types: types });
-        if (!request.subentryId) hub.addSubentry('lamp', `Lamp ${hub.subentries.length + 1}`);
+        if (request.kind !== 'subentries') return integrations.created({ supported_subentry_types: types });
+        if (!request.subentryId)
+          integrations.addSubentry('lamp', `Lamp ${integrations.subentries.length + 1}`);
         return { type: 'create_entry' };
       });
     const lamp = (n: number, host: string) => ({ type: 'lamp', title: `Lamp ${n}`, values: texts({ host }) });
@@ -560,40 +572,40 @@ describe('IntegrationSync', () => {
     });
     house.apply('one', spec(lamp(1, 'a'), lamp(2, 'a')));
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-    expect(hub.subentries).toHaveLength(2);
+    expect(integrations.subentries).toHaveLength(2);
     let answer: () => void = () => undefined;
-    hub.onCarriedOut = (call) =>
+    integrations.onCarriedOut = (call) =>
       call.startsWith('submit') ? new Promise((resolve) => (answer = resolve)) : undefined;
     house.apply('one', spec(lamp(1, 'b')));
-    await house.until('one', () => hub.calls.at(-1) === 'submit {"host":"b"}');
+    await house.until('one', () => house.calls.at(-1) === 'submit {"host":"b"}');
     house.apply('one', { ...spec(lamp(1, 'b')), suspend: true });
     answer();
     await house.clock.advance(0);
-    expect(hub.subentries).toHaveLength(2);
+    expect(integrations.subentries).toHaveLength(2);
   });
 
   test('a resource that is suspended while a flow waits for the hub renames no entry after it', async () => {
-    hub.scriptOf = ({ kind }) =>
+    integrations.scriptOf = ({ kind }) =>
       kind === 'options'
         ? oneForm(['host'], () => ({ type: 'create_entry' }))
-        : oneForm(['name', 'host'], () => hub.created({ supports_options: true }));
+        : oneForm(['name', 'host'], () => integrations.created({ supports_options: true }));
     const spec = (name: string, host: string) => ({ configuration: texts({ name, host }) });
     house.apply('one', spec('Lamp', 'a'));
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     let answer: () => void = () => undefined;
-    hub.onCarriedOut = (call) =>
+    integrations.onCarriedOut = (call) =>
       call.startsWith('submit') ? new Promise((resolve) => (answer = resolve)) : undefined;
     house.apply('one', spec('Light', 'b'));
-    await house.until('one', () => hub.calls.at(-1) === 'submit {"host":"b"}');
+    await house.until('one', () => house.calls.at(-1) === 'submit {"host":"b"}');
     house.apply('one', { ...spec('Light', 'b'), suspend: true });
     answer();
     await house.clock.advance(0);
-    expect(hub.calls.at(-1)).toBe('submit {"host":"b"}');
+    expect(house.calls.at(-1)).toBe('submit {"host":"b"}');
   });
 
   test('options beside steps of the same name reach the options form', async () => {
     const fields = ['minimum', 'maximum'];
-    hub.scriptOf = ({ kind }) => {
+    integrations.scriptOf = ({ kind }) => {
       if (kind === 'options')
         return (answers) =>
           answers.length === 0 ? form(fields, { step_id: 'sensor' }) : { type: 'create_entry' };
@@ -601,7 +613,7 @@ describe('IntegrationSync', () => {
         if (answers.length === 0) return { type: 'menu', step_id: 'user', menu_options: ['sensor'] };
         return answers.length === 1
           ? form(fields, { step_id: 'sensor' })
-          : hub.created({ supports_options: true });
+          : integrations.created({ supports_options: true });
       };
     };
     house.apply('one', {
@@ -612,18 +624,20 @@ describe('IntegrationSync', () => {
       options: texts({ minimum: '2', maximum: '7' }),
     });
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-    expect(hub.calls.at(-1)).toBe('submit {"minimum":"2","maximum":"7"}');
+    expect(house.calls.at(-1)).toBe('submit {"minimum":"2","maximum":"7"}');
   });
 
   test('a choice that was made at the creation of the entry is not repeated in its options', async () => {
-    hub.scriptOf =
+    integrations.scriptOf =
       ({ kind }) =>
       (answers) => {
         if (answers.length === 0)
           return { type: 'menu', step_id: 'strategy', menu_options: ['form_new', 'keep'] };
         if (answers.length === 1 && kind === 'options') return form(['path']);
         if (answers.length === 1) return form(['path']);
-        return kind === 'options' ? { type: 'create_entry' } : hub.created({ supports_options: true });
+        return kind === 'options'
+          ? { type: 'create_entry' }
+          : integrations.created({ supports_options: true });
       };
     const spec = (more: object) => ({
       steps: [{ stepId: 'strategy', menuOption: 'form_new' }],
@@ -632,52 +646,52 @@ describe('IntegrationSync', () => {
     });
     house.apply('one', spec({}));
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-    hub.calls.length = 0;
+    house.calls.length = 0;
     house.apply('one', spec({ options: texts({ path: 'b' }) }));
     expect(await house.settle('one')).toMatchObject({
       reason: 'ConfigFlowFailed',
       message: expect.stringContaining('add the field strategy with one of form_new, keep'),
     });
-    expect(hub.calls).toEqual([`start options ${house.status('one').entryID}`]);
+    expect(house.calls).toEqual([`start options ${house.status('one').entryID}`]);
     house.apply('one', spec({ options: texts({ path: 'b', strategy: 'keep' }) }));
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-    expect(hub.calls).toContain('submit {"next_step_id":"keep"}');
+    expect(house.calls).toContain('submit {"next_step_id":"keep"}');
   });
 
   describe('removal', () => {
     test('of an entry that is unloaded for long is awaited', async () => {
       const id = await aReadyOne();
       let unloaded: () => void = () => undefined;
-      hub.unload = () => new Promise((resolve) => (unloaded = resolve));
+      integrations.unload = () => new Promise((resolve) => (unloaded = resolve));
       expect(await house.remove('one')).toMatchObject({ type: 'Waiting' });
       await house.clock.advance(60_000);
       expect(await house.remove('one')).toMatchObject({ type: 'Waiting' });
       unloaded();
       await house.clock.advance(0);
       expect(await house.remove('one')).toEqual([]);
-      expect(hub.calls.filter((call) => call === `remove ${id}`)).toHaveLength(1);
+      expect(house.calls.filter((call) => call === `remove ${id}`)).toHaveLength(1);
     });
   });
 
   describe('a request of the hub for credentials', () => {
     test('at which the present answers fail does not block changed ones', async () => {
       const id = await aReadyOne({ supports_reconfigure: true });
-      const { scriptOf } = hub;
-      hub.reauthFlows.set(id, 'reauth');
-      hub.scriptOf = (request) =>
+      const { scriptOf } = integrations;
+      integrations.reauthFlows.set(id, 'reauth');
+      integrations.scriptOf = (request) =>
         'entryId' in request
           ? scriptOf(request)
           : (answers) => form(['host'], answers.length > 0 ? { errors: { base: 'invalid_auth' } } : {});
       expect(await house.settle('one')).toMatchObject({ reason: 'AuthNeeded' });
       house.apply('one', { configuration: texts({ host: 'b' }) });
       await house.settle('one');
-      expect(hub.calls).toContain(`start config ${id}`);
+      expect(house.calls).toContain(`start config ${id}`);
     });
   });
 
   describe('enabled: false', () => {
     test('is not Ready while the entry could not be unloaded', async () => {
-      hub.onEnabled = (id) => hub.set(id, { disabled_by: 'user', state: 'failed_unload' });
+      integrations.onEnabled = (id) => integrations.set(id, { disabled_by: 'user', state: 'failed_unload' });
       await aReadyOne();
       house.apply('one', { configuration: texts({ host: 'a' }), enabled: false });
       await house.settle('one');
@@ -694,11 +708,11 @@ describe('IntegrationSync', () => {
     test('a title that something in the hub resets is corrected three times, then reported', async () => {
       const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
       for (let time = 0; time < 6; time++) {
-        hub.set(id, { title: 'Theirs' });
+        integrations.set(id, { title: 'Theirs' });
         await house.settle('one');
         await house.clock.advance(2_000);
       }
-      expect(hub.calls).toEqual(Array<string>(3).fill(`title ${id} Mine`));
+      expect(house.calls).toEqual(Array<string>(3).fill(`title ${id} Mine`));
       expect(await house.settle('one')).toMatchObject({ type: 'Stalled', reason: 'DriftDetected' });
     });
 
@@ -707,45 +721,45 @@ describe('IntegrationSync', () => {
       const configuration = { host: { secretKeyRef: { name: 'login', key: 'user' } } };
       const title = 'me@example.org';
       const id = await aReadyOne({ title }, { title, configuration, driftPolicy: 'Warn' });
-      hub.set(id, { title: 'Theirs' });
+      integrations.set(id, { title: 'Theirs' });
       expect(await house.settle('one')).toMatchObject({ reason: 'DriftDetected' });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
 
     test('a correction that lasts is repeated as often as needed', async () => {
       const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
       for (let time = 0; time < 4; time++) {
-        hub.set(id, { title: 'Theirs' });
+        integrations.set(id, { title: 'Theirs' });
         await house.settle('one');
         await house.clock.advance(2_000);
         expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
         await house.clock.advance(600_000);
         await house.settle('one');
       }
-      expect(hub.calls).toEqual(Array<string>(4).fill(`title ${id} Mine`));
+      expect(house.calls).toEqual(Array<string>(4).fill(`title ${id} Mine`));
     });
 
     test('a changed spec is sent at once, also after corrections that were reverted', async () => {
       const id = await aReadyOne({ title: 'Mine' }, { title: 'Mine' });
       for (let time = 0; time < 4; time++) {
-        hub.set(id, { title: 'Theirs' });
+        integrations.set(id, { title: 'Theirs' });
         await house.settle('one');
         await house.clock.advance(2_000);
       }
       house.apply('one', { configuration: texts({ host: 'a' }), title: 'Yours' });
       await house.settle('one');
-      expect(hub.calls.at(-1)).toBe(`title ${id} Yours`);
+      expect(house.calls.at(-1)).toBe(`title ${id} Yours`);
     });
 
     test('a title that the integration sets in a flow of the operator is not drift', async () => {
-      hub.scriptOf = (request) =>
+      integrations.scriptOf = (request) =>
         'entryId' in request
           ? (answers) => {
               if (answers.length === 0) return form(['host']);
-              hub.set(request.entryId!, { title: 'set by the integration' });
+              integrations.set(request.entryId!, { title: 'set by the integration' });
               return reconfigured;
             }
-          : oneForm(['host'], () => hub.created({ supports_reconfigure: true, title: 'UPS' }));
+          : oneForm(['host'], () => integrations.created({ supports_reconfigure: true, title: 'UPS' }));
       const spec = (host: string) => ({
         title: 'UPS',
         driftPolicy: 'Warn' as const,
@@ -763,11 +777,11 @@ describe('IntegrationSync', () => {
 
     test('with driftPolicy Warn, an entry that is not Ready and was disabled by a user stays disabled', async () => {
       const id = await aReadyOne({}, { driftPolicy: 'Warn' });
-      hub.set(id, { state: 'setup_retry', reason: 'no answer' });
+      integrations.set(id, { state: 'setup_retry', reason: 'no answer' });
       expect(await house.settle('one')).toMatchObject({ reason: 'SetupRetry' });
-      hub.set(id, { state: 'not_loaded', disabled_by: 'user' });
+      integrations.set(id, { state: 'not_loaded', disabled_by: 'user' });
       expect(await house.settle('one')).toMatchObject({ reason: 'DriftDetected' });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
   });
 
@@ -778,11 +792,11 @@ describe('IntegrationSync', () => {
       await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
       house.key = 'another';
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
-      expect(hub.calls.filter((call) => call.startsWith('start'))).toEqual(['start config']);
-      hub.calls.length = 0;
+      expect(house.calls.filter((call) => call.startsWith('start'))).toEqual(['start config']);
+      house.calls.length = 0;
       house.apply('one', { configuration: texts({ host: 'b' }) });
       await house.settle('one');
-      expect(hub.calls).toContain('submit {"host":"b"}');
+      expect(house.calls).toContain('submit {"host":"b"}');
     });
   });
 
@@ -813,7 +827,7 @@ describe('IntegrationSync', () => {
         type: 'Stalled',
         message: expect.stringContaining('Would apply configuration.host.'),
       });
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
 
     test('of a deletion leaves the entry, and a flow that an earlier process has left open', async () => {
@@ -821,17 +835,17 @@ describe('IntegrationSync', () => {
       house.apply('one', { configuration: texts({ host: 'a' }) });
       await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
       house.start();
-      hub.calls.length = 0;
+      house.calls.length = 0;
       const left = (what: string) => [
         { type: 'Warning', reason: 'CleanupSkipped', message: expect.stringContaining(what) as unknown },
       ];
       expect(await house.remove('one', { dryRun: true })).toEqual(left('The config flow'));
-      expect(hub.flows.size).toBe(1);
+      expect(integrations.flows.size).toBe(1);
       await house.settle('one');
       const { entryID } = house.status('one');
-      hub.calls.length = 0;
+      house.calls.length = 0;
       expect(await house.remove('one', { dryRun: true })).toEqual(left(`The entry ${entryID} stays`));
-      expect(hub.calls).toEqual([]);
+      expect(house.calls).toEqual([]);
     });
   });
 
@@ -864,9 +878,9 @@ describe('IntegrationSync', () => {
         demo();
         house.apply('one', untitled);
         let answer = (): void => undefined;
-        hub.onCarriedOut = (call) =>
+        integrations.onCarriedOut = (call) =>
           call.startsWith('submit') ? new Promise<void>((resolve) => (answer = resolve)) : undefined;
-        await house.until('one', () => hub.entries.size === 1);
+        await house.until('one', () => integrations.entries.size === 1);
         house.apply('two', untitled);
         return () => answer();
       };
@@ -885,7 +899,7 @@ describe('IntegrationSync', () => {
 
       test('do not adopt it either when the operator has crashed before the answer', async () => {
         await entryShown();
-        hub.onCarriedOut = () => undefined;
+        integrations.onCarriedOut = () => undefined;
         house.start();
         expect(await house.settle('two')).toMatchObject({
           type: 'Waiting',

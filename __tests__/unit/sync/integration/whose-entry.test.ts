@@ -1,23 +1,23 @@
-import { anEntry, type FakeHub, form, oneForm } from './fake-hub';
+import { anEntry, form, type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 // To whom an entry belongs that the hub has after a flow whose end was not observed (rules.md,
 // "Integrations").
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
-  hub.scriptOf = () => oneForm(['host'], () => hub.created());
+  integrations = house.integrations;
+  integrations.scriptOf = () => oneForm(['host'], () => integrations.created());
 });
 
 const never = new Promise<void>(() => undefined);
 const spec = { configuration: texts({ host: 'a' }) };
-const ids = () => [...hub.entries.keys()];
+const ids = () => [...integrations.entries.keys()];
 const reasons = () => house.events.map(({ reason }) => reason);
-const seconds = () => house.clock.now() / 1_000 + (hub.clockOffset ?? 0);
+const seconds = () => house.clock.now() / 1_000 + (integrations.clockOffset ?? 0);
 
 async function settled() {
   let outcome = await house.settle('one');
@@ -36,7 +36,7 @@ async function removed() {
 
 /** Adds another device of the integration as a user. */
 const aPersonAdds = (fields: Partial<Parameters<typeof anEntry>[0]> = {}) =>
-  hub.entries.set(
+  integrations.entries.set(
     'person',
     anEntry({ entry_id: 'person', title: 'Bedroom', created_at: seconds(), ...fields }),
   );
@@ -45,7 +45,7 @@ const aPersonAdds = (fields: Partial<Parameters<typeof anEntry>[0]> = {}) =>
 async function killedBeforeTheStart(more: object = {}): Promise<void> {
   house.apply('one', { ...spec, ...more });
   await house.until('one', () => house.status('one').pendingFlow !== undefined);
-  expect(hub.calls).toEqual([]);
+  expect(house.calls).toEqual([]);
   house.start();
 }
 
@@ -54,33 +54,36 @@ async function killedBeforeTheFirstAnswer(more: object = {}): Promise<void> {
   house.apply('one', { ...spec, ...more });
   await house.until('one', () => house.status('one').pendingFlow?.flowID !== undefined);
   house.start();
-  hub.flows.clear();
+  integrations.flows.clear();
 }
 
 /** The flow ends, and the operator is killed before the response arrives. */
 async function killedBeforeTheResponse(more: object = {}): Promise<void> {
-  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+  integrations.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
   house.apply('one', { ...spec, ...more });
-  const { size } = hub.entries;
-  await house.until('one', () => hub.entries.size > size);
-  hub.onCarriedOut = () => undefined;
+  const { size } = integrations.entries;
+  await house.until('one', () => integrations.entries.size > size);
+  integrations.onCarriedOut = () => undefined;
   house.start();
 }
 
 /** Kills the operator while the hub sets the entry up: the set-up is cancelled, and the flow stays open. */
 async function killedInTheSetUp(more: object = {}): Promise<void> {
   let isFirst = true;
-  hub.scriptOf = () =>
+  integrations.scriptOf = () =>
     oneForm(['host'], () => {
-      if (!isFirst) return hub.created();
+      if (!isFirst) return integrations.created();
       isFirst = false;
-      hub.entries.set('cut', anEntry({ entry_id: 'cut', state: 'setup_error', created_at: seconds() }));
+      integrations.entries.set(
+        'cut',
+        anEntry({ entry_id: 'cut', state: 'setup_error', created_at: seconds() }),
+      );
       return form(['host']);
     });
-  hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+  integrations.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
   house.apply('one', { ...spec, ...more });
-  await house.until('one', () => hub.entries.has('cut'));
-  hub.onCarriedOut = () => undefined;
+  await house.until('one', () => integrations.entries.has('cut'));
+  integrations.onCarriedOut = () => undefined;
   house.start();
 }
 
@@ -100,7 +103,7 @@ describe('a flow that was recorded and not started', () => {
       await house.clock.advance(away);
       expect(await settled()).toMatchObject({ type: 'Ready' });
       expect(house.status('one').entryID).toMatch(/^made-/);
-      expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+      expect(integrations.entries.get('person')).toMatchObject({ title: 'Bedroom' });
       expect(reasons()).toEqual([]);
       expect(await removed()).toEqual([]);
       expect(ids()).toEqual(['person']);
@@ -125,7 +128,7 @@ describe('an entry that is related to a flow only by its time', () => {
     expect(house.status('one')).not.toHaveProperty('pendingFlow');
     expect(reasons()).toEqual(['Adopted']);
     await removed();
-    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+    expect(integrations.entries.get('person')).toMatchObject({ title: 'Bedroom' });
   });
 
   test.each([
@@ -135,23 +138,23 @@ describe('an entry that is related to a flow only by its time', () => {
     await killedBeforeTheFirstAnswer(more);
     await house.clock.advance(300_000);
     aPersonAdds();
-    hub.calls.length = 0;
+    house.calls.length = 0;
     expect(await settled()).toMatchObject(unclear('Bedroom'));
     house.start();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
     expect(house.status('one')).not.toHaveProperty('entryID');
-    expect(hub.calls).toEqual([]);
+    expect(house.calls).toEqual([]);
     expect(await removed()).toMatchObject([
       { reason: 'ConfigFlowFailed', message: expect.stringContaining('“Bedroom”') },
     ]);
-    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+    expect(integrations.entries.get('person')).toMatchObject({ title: 'Bedroom' });
   });
 
   test('is adopted when a user gives it the title of the spec', async () => {
     await killedBeforeTheResponse({ title: 'Mine' });
     expect(await settled()).toMatchObject(unclear('Demo'));
     const [made] = ids();
-    hub.changeEntry(made!, { title: 'Mine' });
+    integrations.changeEntry(made!, { title: 'Mine' });
     expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: made, adopted: true });
     expect(ids()).toEqual([made]);
@@ -162,7 +165,7 @@ describe('an entry that is related to a flow only by its time', () => {
     expect(await settled()).toMatchObject(unclear('Demo'));
     const [made] = ids();
     expect(house.isRequeued('one')).toBe(false);
-    hub.removeEntry(made!);
+    integrations.removeEntry(made!);
     expect(house.isRequeued('one')).toBe(true);
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([house.status('one').entryID]);
@@ -176,7 +179,7 @@ describe('an entry that is related to a flow only by its time', () => {
     await house.reconcile('one', { forced: true });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual(['person', house.status('one').entryID]);
-    expect(hub.entries.get('person')).toMatchObject({ title: 'Bedroom' });
+    expect(integrations.entries.get('person')).toMatchObject({ title: 'Bedroom' });
   });
 
   test('blocks no other resource of the domain', async () => {
@@ -192,7 +195,7 @@ describe('an entry that is related to a flow only by its time', () => {
     await killedBeforeTheResponse();
     aPersonAdds();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
-    expect(hub.entries.size).toBe(2);
+    expect(integrations.entries.size).toBe(2);
   });
 
   test.each<[string, Parameters<House['apply']>[1], object]>([
@@ -200,16 +203,16 @@ describe('an entry that is related to a flow only by its time', () => {
     ['named, and no other one is made, if it may not be', { adopt: 'Never' }, { type: 'Stalled' }],
     ['the same with another title', { title: 'Mine' }, { type: 'Stalled' }],
   ])('is %s, where the start of the flow makes it without a form', async (_, more, expected) => {
-    hub.scriptOf = () => () => hub.created();
-    hub.onCarriedOut = () => never;
+    integrations.scriptOf = () => () => integrations.created();
+    integrations.onCarriedOut = () => never;
     house.apply('one', more);
-    await house.until('one', () => hub.entries.size === 1);
-    hub.onCarriedOut = () => undefined;
+    await house.until('one', () => integrations.entries.size === 1);
+    integrations.onCarriedOut = () => undefined;
     house.start();
     expect(await settled()).toMatchObject(expected);
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
     await removed();
-    expect(hub.entries.size).toBe(1);
+    expect(integrations.entries.size).toBe(1);
   });
 });
 
@@ -221,9 +224,9 @@ describe('the clock of the hub', () => {
     async (offset) => {
       for (const killed of [killedInTheSetUp, killedBeforeTheResponse]) {
         house = new House();
-        hub = house.hub;
-        hub.clockOffset = offset;
-        hub.scriptOf = () => oneForm(['host'], () => hub.created());
+        integrations = house.integrations;
+        integrations.clockOffset = offset;
+        integrations.scriptOf = () => oneForm(['host'], () => integrations.created());
         await killed();
         expect(house.status('one').pendingFlow?.clockOffset).toBe(offset);
         expect(await settled()).toMatchObject({ type: 'Ready' });
@@ -234,16 +237,16 @@ describe('the clock of the hub', () => {
   );
 
   test('that is set while the operator is down excludes nothing', async () => {
-    hub.clockOffset = -DAYS;
+    integrations.clockOffset = -DAYS;
     await killedBeforeTheFirstAnswer({ adopt: 'Never' });
-    hub.clockOffset = 0;
+    integrations.clockOffset = 0;
     aPersonAdds();
     expect(await settled()).toMatchObject(unclear('Bedroom'));
     expect(ids()).toEqual(['person']);
   });
 
   test('excludes entries that were made after the longest flow: an event names them', async () => {
-    hub.clockOffset = 90;
+    integrations.clockOffset = 90;
     await killedBeforeTheFirstAnswer();
     await house.clock.advance(24 * 3_600_000);
     aPersonAdds();
@@ -272,7 +275,7 @@ describe('an entry whose set-up was interrupted, with its flow still open', () =
 
   test('belongs to the flow while the hub waits for the component of the integration', async () => {
     await killedInTheSetUp();
-    hub.set('cut', { state: 'not_loaded' });
+    integrations.set('cut', { state: 'not_loaded' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: 'cut', entryState: 'loaded' });
     expect(house.status('one')).not.toHaveProperty('adopted');
@@ -280,10 +283,10 @@ describe('an entry whose set-up was interrupted, with its flow still open', () =
 
   test('still belongs to the flow when the operator is killed again before the hub has set it up', async () => {
     await killedInTheSetUp({ adopt: 'Never' });
-    hub.set('cut', { state: 'setup_in_progress' });
+    integrations.set('cut', { state: 'setup_in_progress' });
     expect(await settled()).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
     house.start();
-    hub.set('cut', { state: 'loaded' });
+    integrations.set('cut', { state: 'loaded' });
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(house.status('one')).toMatchObject({ entryID: 'cut' });
     expect(house.status('one')).not.toHaveProperty('adopted');
@@ -291,7 +294,7 @@ describe('an entry whose set-up was interrupted, with its flow still open', () =
 
   test('is deleted with a resource that is deleted before the hub has set it up', async () => {
     await killedInTheSetUp();
-    hub.set('cut', { state: 'setup_in_progress' });
+    integrations.set('cut', { state: 'setup_in_progress' });
     await settled();
     house.start();
     expect(await removed()).toEqual([]);
@@ -302,8 +305,8 @@ describe('an entry whose set-up was interrupted, with its flow still open', () =
     await killedInTheSetUp();
     aPersonAdds({ state: 'setup_in_progress' });
     expect(await settled()).toMatchObject(unclear('Bedroom'));
-    expect(hub.calls.filter((call) => /^(enabled|title|remove)/.test(call))).toEqual([]);
-    expect(hub.entries.size).toBe(2);
+    expect(house.calls.filter((call) => /^(enabled|title|remove)/.test(call))).toEqual([]);
+    expect(integrations.entries.size).toBe(2);
   });
 });
 
@@ -327,11 +330,11 @@ describe('a flow that is to replace an entry', () => {
   test('keeps it beside one that a user may have made, until that is removed', async () => {
     await killedBeforeTheFirstAnswer(recreated('b'));
     aPersonAdds();
-    hub.calls.length = 0;
+    house.calls.length = 0;
     expect(await settled()).toMatchObject(unclear('Bedroom'));
     expect(ids()).toEqual([former, 'person']);
-    expect(hub.calls).toEqual([]);
-    hub.removeEntry('person');
+    expect(house.calls).toEqual([]);
+    integrations.removeEntry('person');
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([house.status('one').entryID]);
     expect(ids()).not.toContain(former);
@@ -339,18 +342,18 @@ describe('a flow that is to replace an entry', () => {
 
   test('and that the hub itself has replaced keeps the new one, also with an answer that no form asks for', async () => {
     // The hub removes an entry whose unique id the new one has.
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       oneForm(['host'], () => {
-        hub.entries.delete(former);
-        return hub.created();
+        integrations.entries.delete(former);
+        return integrations.created();
       });
-    hub.calls.length = 0;
+    house.calls.length = 0;
     house.apply('one', { ...recreated('b'), configuration: texts({ host: 'b', hots: 'c' }) });
     expect(await settled()).toMatchObject({
       reason: 'ConfigFlowFailed',
       message: expect.stringContaining('configuration.hots'),
     });
-    expect(hub.calls.filter((call) => /^(start|remove)/.test(call))).toEqual([
+    expect(house.calls.filter((call) => /^(start|remove)/.test(call))).toEqual([
       'start config',
       `remove ${former}`,
     ]);
@@ -360,23 +363,23 @@ describe('a flow that is to replace an entry', () => {
 
   test('and that the hub itself has replaced by one whose set-up was interrupted is not replaced again', async () => {
     await killedInTheSetUp(recreated('b'));
-    hub.entries.delete(former);
-    hub.calls.length = 0;
+    integrations.entries.delete(former);
+    house.calls.length = 0;
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual(['cut']);
-    expect(hub.calls.filter((call) => call.startsWith('start'))).toEqual([]);
+    expect(house.calls.filter((call) => call.startsWith('start'))).toEqual([]);
   });
 
   test('and that the hub itself has replaced before the operator was killed is adopted', async () => {
-    hub.scriptOf = () =>
+    integrations.scriptOf = () =>
       oneForm(['host'], () => {
-        hub.entries.delete(former);
-        return hub.created();
+        integrations.entries.delete(former);
+        return integrations.created();
       });
-    hub.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
+    integrations.onCarriedOut = (call) => (call.startsWith('submit') ? never : undefined);
     house.apply('one', recreated('b'));
-    await house.until('one', () => !hub.entries.has(former));
-    hub.onCarriedOut = () => undefined;
+    await house.until('one', () => !integrations.entries.has(former));
+    integrations.onCarriedOut = () => undefined;
     house.start();
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(ids()).toEqual([house.status('one').entryID]);
@@ -386,10 +389,11 @@ describe('a flow that is to replace an entry', () => {
 
 describe('a flow whose end says that it has changed an entry', () => {
   test('names the entry that was changed during the flow, without a clock', async () => {
-    for (const id of ['same', 'changed']) hub.entries.set(id, anEntry({ entry_id: id, modified_at: 1 }));
-    hub.scriptOf = () =>
+    for (const id of ['same', 'changed'])
+      integrations.entries.set(id, anEntry({ entry_id: id, modified_at: 1 }));
+    integrations.scriptOf = () =>
       oneForm(['host'], () => {
-        hub.set('changed', { modified_at: 2 });
+        integrations.set('changed', { modified_at: 2 });
         return { type: 'abort', reason: 'reconfigure_successful' };
       });
     house.apply('one', spec);

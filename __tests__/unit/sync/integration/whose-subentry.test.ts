@@ -1,14 +1,14 @@
-import { type FakeHub, oneForm } from './fake-hub';
+import { type Integrations, oneForm } from '../../stand-in-hub/integrations';
 import { House, texts } from './house';
 
 // To whom a subentry belongs that an entry has after a flow that made one (rules.md, "Integrations").
 
 let house: House;
-let hub: FakeHub;
+let integrations: Integrations;
 
 beforeEach(() => {
   house = new House();
-  hub = house.hub;
+  integrations = house.integrations;
 });
 
 const spec = { configuration: texts({ host: 'a' }) };
@@ -30,18 +30,18 @@ const unclear = (title: string) => ({
 
 describe('a subentry that a user makes while the flow of another one runs', () => {
   const lamp = { type: 'lamp', title: 'Lamp', values: texts({ state: '1' }) };
-  const titles = () => hub.subentries.map(({ title }) => title);
+  const titles = () => integrations.subentries.map(({ title }) => title);
 
   async function madeBeside(type: string) {
     const types = { lamp: { supports_reconfigure: false }, door: { supports_reconfigure: false } };
-    hub.scriptOf = (request) =>
+    integrations.scriptOf = (request) =>
       request.kind === 'subentries'
         ? oneForm(['state'], () => {
-            hub.addSubentry(type, 'Of a person');
-            hub.addSubentry('lamp', 'Untitled');
+            integrations.addSubentry(type, 'Of a person');
+            integrations.addSubentry('lamp', 'Untitled');
             return { type: 'create_entry' };
           })
-        : oneForm(['host'], () => hub.created({ supported_subentry_types: types }));
+        : oneForm(['host'], () => integrations.created({ supported_subentry_types: types }));
     house.apply('one', { ...spec, subentries: [lamp] });
     return settled();
   }
@@ -54,7 +54,11 @@ describe('a subentry that a user makes while the flow of another one runs', () =
   test('is not distinguished from it if it is of the same type: neither is renamed, and no third one is made', async () => {
     expect(await madeBeside('lamp')).toMatchObject(unclear('Of a person'));
     expect(titles()).toEqual(['Of a person', 'Untitled']);
-    hub.changeSubentry(house.status('one').entryID!, hub.subentries[1]!.subentry_id, 'Lamp');
+    integrations.changeSubentry(
+      house.status('one').entryID!,
+      integrations.subentries[1]!.subentry_id,
+      'Lamp',
+    );
     expect(await settled()).toMatchObject({ type: 'Ready' });
     expect(titles()).toEqual(['Of a person', 'Lamp']);
   });

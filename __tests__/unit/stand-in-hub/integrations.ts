@@ -1,15 +1,15 @@
-import type { FlowRequest } from '../../../../operator/client/entries/config-flows';
-import { NotFound } from '../../../../operator/client/connection/errors';
+import type { FlowRequest } from '../../../operator/client/entries/config-flows';
+import { NotFound } from '../../../operator/client/connection/errors';
 import type {
   ConfigEntry,
   ConfigSubentry,
   FlowInProgress,
   FlowKind,
   FlowStep,
-} from '../../../../operator/client/connection/flow-step';
-import type { HubClient } from '../../../../operator/client/hub-client';
-import type { HubEvent } from '../../../../operator/client/hub-events';
-import { FakePresence } from '../fake-presence';
+} from '../../../operator/client/connection/flow-step';
+import type { HubEvent } from '../../../operator/client/hub-events';
+import type { ClientParts } from './hub-client';
+import type { StandInHub, Wing } from './stand-in-hub';
 
 /** A step, or the end of a flow, without the id of the flow. */
 export type Step = FlowStep extends infer Each
@@ -67,16 +67,13 @@ function ulid(time: number, length = 10): string {
   return length === 1 ? digit : ulid(Math.floor(time / 32), length - 1) + digit;
 }
 
-/** An in-memory hub with the parts that integrations use. */
-export class FakeHub {
+/** The integrations of a hub: config entries, their subentries, and config flows. */
+export class Integrations implements Wing {
   readonly entries = new Map<string, ConfigEntry>();
   /** Ids of entries whose event has not arrived. */
   readonly unreported = new Set<string>();
   subentries: ConfigSubentry[] = [];
   readonly flows = new Map<string, OpenFlow>();
-  /** Calls that changed something, in order. */
-  readonly calls: string[] = [];
-  readonly presence = new FakePresence();
   readonly reauthFlows = new Map<string, string>();
   /** Flows for devices that the hub has discovered. */
   discovered: readonly FlowInProgress[] = [];
@@ -103,17 +100,19 @@ export class FakeHub {
    * time.
    */
   clockOffset: number | undefined = 0;
-  /** Seconds since 1970 by the hub's clock. */
-  private get seconds(): number {
-    return this.now() / 1_000 + (this.clockOffset ?? 0);
-  }
   /** Reports an entry to the listeners. */
   private reportEntry: (entry: ConfigEntry) => void = () => undefined;
   /** Reports an event to the listeners. */
   emit: (event: HubEvent) => void = () => undefined;
-  /** Milliseconds since 1970. */
-  now = (): number => 0;
+  readonly commands = { 'config/entity_registry/list': () => this.entities };
   private count = 0;
+
+  constructor(private readonly hub: StandInHub) {}
+
+  /** The flows of a hub are only in its memory. */
+  onStart(): void {
+    this.flows.clear();
+  }
 
   set(id: string, fields: Partial<ConfigEntry>): void {
     this.entries.set(id, { ...this.entries.get(id)!, ...fields });
@@ -151,10 +150,9 @@ export class FakeHub {
     this.reportEntry(this.entries.get(entryId)!);
   }
 
-  /** Restarts the hub, whose flows are only in its memory. */
-  restart(): void {
-    this.flows.clear();
-    this.presence.restart();
+  /** Seconds since 1970 by the hub's clock. */
+  private get seconds(): number {
+    return this.hub.clock.now() / 1_000 + (this.clockOffset ?? 0);
   }
 
   private show(id: string, flow: OpenFlow): FlowStep {
@@ -169,17 +167,15 @@ export class FakeHub {
     return flow;
   }
 
-  get client(): HubClient {
-    const called = (text: string) => void this.calls.push(text);
+  parts(): ClientParts {
+    const called = (text: string) => this.hub.operators.step(text);
     const clockOffset = () => this.clockOffset;
     const listen = () => () => undefined;
     return {
       rest: {
-        redact: (text: string) => text,
         get clockOffset() {
           return clockOffset();
         },
-        get: () => Promise.resolve({}),
       },
       events: {
         watch: async () => undefined,
@@ -188,8 +184,6 @@ export class FakeHub {
           return () => undefined;
         },
       },
-      connection: { command: async () => this.entities },
-      presence: this.presence,
       translations: { ofFlow: async () => undefined },
       flowsInProgress: {
         onChange: listen,
@@ -264,6 +258,6 @@ export class FakeHub {
         },
         abort: async (_: string, id: string) => this.flows.delete(id),
       },
-    } as unknown as HubClient;
+    };
   }
 }
