@@ -1,8 +1,8 @@
 import type { Cluster } from '../../../cli/cluster';
 import { blueprintsInCluster, readBlueprints } from '../../../cli/export/blueprints';
 import { HubRejected } from '../../../operator/client/connection/errors';
-import type { HubClient } from '../../../operator/client/hub-client';
 import { ApiError } from '../../../operator/runtime/api-errors';
+import { hubClient } from '../stand-in-hub/hub-client';
 
 test('blueprints are listed with their source and the way out, but for those of the hub and of the operator', async () => {
   const lists: Readonly<Record<string, object>> = {
@@ -18,7 +18,7 @@ test('blueprints are listed with their source and the way out, but for those of 
     lists[domain]
       ? Promise.resolve(new Map(Object.entries(lists[domain])))
       : Promise.reject(new HubRejected('invalid_format', 'Unsupported domain'));
-  const found = await readBlueprints({ blueprints: { list } } as unknown as HubClient, new Set());
+  const found = await readBlueprints(hubClient({ blueprints: { list } }), new Set());
   expect(found.map(({ object }) => object)).toEqual([
     'blueprint automation/broken.yaml',
     'blueprint automation/me/lamp.yaml, imported from https://example.org/lamp',
@@ -47,7 +47,7 @@ test('a blueprint that a HubBlueprint of the hub describes is not listed', async
           : [],
       ),
     );
-  const found = await readBlueprints({ blueprints: { list } } as unknown as HubClient, described);
+  const found = await readBlueprints(hubClient({ blueprints: { list } }), described);
   expect(found.map(({ object }) => object)).toEqual(['blueprint automation/me/gate.yaml']);
 });
 

@@ -1,5 +1,4 @@
 import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
-import type { HubClient } from '../../../operator/client/hub-client';
 import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../../operator/client/registries/entity-settings';
 import type { CustomResource } from '../../../operator/kinds/resource';
@@ -10,6 +9,7 @@ import { type Devices, selectOf } from '../../../cli/settings/device-select';
 import { findOwnEntity, ownTypeOf } from '../../../cli/settings/own-entity';
 import { FakeHub } from '../client/fake-hub';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
+import { hubClient } from '../stand-in-hub/hub-client';
 
 const ENTRY = '01KB4MVJ1SZ7EXAMPLE0000000';
 
@@ -125,7 +125,7 @@ test.each([
   const made = entity('automation.hall', {}, own);
   const other = entity('automation.a', {}, { ...own, ...difference });
   const client = (all: readonly object[]) =>
-    ({ settings: { entity: { entries: () => Promise.resolve({ all }) } } }) as unknown as HubClient;
+    hubClient({ settings: { entity: { entries: () => Promise.resolve({ all }) } } });
   const type = ownTypeOf('HubAutomation')!;
   const hall = { kind: 'HubAutomation', spec: {} } as CustomResource;
   expect((await findOwnEntity(type, hall, 'hall', client([other, made])))?.record).toBe(made);
@@ -402,9 +402,9 @@ describe('entities', () => {
 test('a helper makes the entity of its own sort, also where another sort has the same id', async () => {
   const of = (domain: string) => entity(`${domain}.hall`, {}, { integration: domain, uniqueId: 'hall' });
   const all = [of('timer'), of('counter')];
-  const client = {
+  const client = hubClient({
     settings: { entity: { entries: () => Promise.resolve({ all }) } },
-  } as unknown as HubClient;
+  });
   const hall = { kind: 'HubHelper', spec: { type: 'counter' } } as unknown as CustomResource;
   const found = await findOwnEntity(ownTypeOf('HubHelper')!, hall, 'hall', client);
   expect(found?.record.entityId).toBe('counter.hall');

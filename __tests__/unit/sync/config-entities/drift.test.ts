@@ -1,6 +1,5 @@
 import type { ConfigEntityKind } from '../../../../operator/client/connection/config-entity';
 import type { EntityListener } from '../../../../operator/client/registries/entity-registry';
-import type { HubClient } from '../../../../operator/client/hub-client';
 import type { HubEvent, HubEventListener } from '../../../../operator/client/hub-events';
 import type { ValidityListener } from '../../../../operator/client/setup/repair-issues';
 import type { Priority } from '../../../../operator/runtime/priority';
@@ -8,6 +7,7 @@ import { DriftDetector } from '../../../../operator/sync/config-entities/drift';
 import type { CachedEntity } from '../../../../operator/sync/config-entities/entity-cache';
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 let clock: ManualClock;
 let detector: DriftDetector;
@@ -32,12 +32,12 @@ beforeEach(() => {
   for (const kind of ['automation', 'scene', 'script']) {
     for (const id of ids) entries.set(`${kind} ${id}`, { observed: { source: 'file', hash: 'x', at: 0 } });
   }
-  const client = {
+  const client = hubClient({
     events: { onEvent: (listener: HubEventListener) => (signal = listener) },
     entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
     repairIssues: { onChange: (listener: ValidityListener) => (validityChanged = listener) },
     entities: { isWriting: () => writing },
-  } as unknown as HubClient;
+  });
   const resources = (kind: ConfigEntityKind) =>
     ids.map((id) => ({
       id,

@@ -5,6 +5,7 @@ import type { Child } from '../../../../operator/sync/objects/child';
 import { automations } from '../../../../operator/sync/config-entities/automation';
 import { EntityContexts } from '../../../../operator/sync/config-entities/entity-contexts';
 import { services } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 const SENT = { observedGeneration: 2, automationId: 'lights', appliedHash: 'sha256:1' };
 
@@ -38,12 +39,12 @@ beforeEach(() => {
     },
   });
   const ignore = () => undefined;
-  client = {
+  client = hubClient({
     events: { onEvent: ignore },
     entityRegistry: { onChange: (listener: EntityListener) => (entityChanged = listener) },
     repairIssues: { onChange: ignore },
     reloads: { deferWhile: (predicate: typeof expectsWrites) => (expectsWrites = predicate) },
-  } as unknown as HubClient;
+  });
   contexts = new EntityContexts(given, [automations]);
   see(SENT);
   contexts.of(client, resource);

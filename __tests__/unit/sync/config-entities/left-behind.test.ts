@@ -9,6 +9,7 @@ import { LeftBehind } from '../../../../operator/sync/config-entities/left-behin
 import { scripts } from '../../../../operator/sync/config-entities/script';
 import { ManualClock, settle } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 let clock: ManualClock;
 let entities: LabelledEntity[];
@@ -60,7 +61,7 @@ beforeEach(() => {
   const types = [automations, scripts] as unknown as EntityType<Child, ConfigEntitySpec>[];
   const contexts = { ofHub: () => ({ places: client.removal }) } as never;
   leftBehind = new LeftBehind(given, contexts, types);
-  client = {
+  client = hubClient({
     connection: { onReconnect: (listener: () => void) => (reconnect = listener) },
     labels: {
       find: async (name: string) =>
@@ -78,7 +79,7 @@ beforeEach(() => {
         entities = entities.filter((each) => each.id !== id);
       },
     },
-  } as unknown as HubClient;
+  });
 });
 
 /** Reports after the time in which resources may follow their Hub. */

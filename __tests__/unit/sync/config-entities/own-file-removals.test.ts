@@ -1,13 +1,13 @@
-import type { HubClient } from '../../../../operator/client/hub-client';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import { OwnFileRemovals } from '../../../../operator/sync/config-entities/own-file-removals';
 import { ManualClock } from '../../manual-clock';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 /** A hub that takes this long for each removal. */
 function bench(milliseconds: number, failing?: string) {
   const clock = new ManualClock();
   const done: string[] = [];
-  const client = {
+  const client = hubClient({
     entities: {
       remove: async (_kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
         await clock.advance(milliseconds);
@@ -22,7 +22,7 @@ function bench(milliseconds: number, failing?: string) {
         return { ok: true };
       },
     },
-  } as unknown as HubClient;
+  });
   return { removals: new OwnFileRemovals(client, clock), done };
 }
 

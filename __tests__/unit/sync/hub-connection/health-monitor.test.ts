@@ -5,12 +5,12 @@ import {
   HubUnreachable,
   TokenRejected,
 } from '../../../../operator/client/connection/errors';
-import type { HubClient } from '../../../../operator/client/hub-client';
 import type { Hub } from '../../../../operator/kinds/index';
 import type { Cache } from '../../../../operator/runtime/cache';
 import { HealthMonitor, stateFingerprint } from '../../../../operator/sync/hub-connection/health-monitor';
 import { RecordingLog } from '../../runtime/recording-log';
 import { ManualClock } from '../../manual-clock';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 const config = { version: '2026.11.0', state: 'RUNNING', recovery_mode: false, safe_mode: false };
 const hub = { kind: 'Hub', metadata: { namespace: 'home', name: 'h', uid: '1' } } as Hub;
@@ -25,7 +25,7 @@ let present: Hub | undefined;
 let requeued: string[];
 let log: RecordingLog;
 
-const client = {
+const client = hubClient({
   rest: {
     address: { url: 'http://h' },
     get: (path: string) => {
@@ -33,7 +33,7 @@ const client = {
       return answer instanceof Error ? Promise.reject(answer) : Promise.resolve(answer);
     },
   },
-} as unknown as HubClient;
+});
 
 beforeEach(() => {
   clock = new ManualClock();

@@ -7,11 +7,11 @@ import { hub as definition } from '../../../../operator/kinds';
 import { backup as schema } from '../../../../operator/kinds/hub/backup';
 import { defaulted } from '../../../../operator/kinds/schema';
 import { HubRejected } from '../../../../operator/client/connection/errors';
-import type { HubClient } from '../../../../operator/client/hub-client';
 import { backupDifference, backupStatus, ensureBackupSchedule } from '../../../../operator/sync/hub/backup';
 import { agentsOfIntegrations, chooseAgents } from '../../../../operator/sync/hub/backup-agents';
 import fc from '../../../fast-check';
 import { aHub, aHubContext, secretReader, services } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 const fresh: BackupConfig = {
   automatic_backups_configured: false,
@@ -295,7 +295,7 @@ class BackupHub {
       subscribe: () => Promise.resolve(() => Promise.resolve()),
     };
     const hub = aHub({ spec: { backup: { recurrence } }, status });
-    const client = { connection } as unknown as HubClient;
+    const client = hubClient({ connection });
     const context = { ...aHubContext(hub), url: 'http://villa', client, core: {} as never };
     await ensureBackupSchedule(services({ cache: { get: () => undefined, list: function* () {} } })).run(
       context,
@@ -470,7 +470,7 @@ describe('ensureBackupSchedule', () => {
     const hub = aHub({
       spec: { backup: { recurrence: 'daily', passwordSecretRef: { name: 'backups', key: 'password' } } },
     });
-    const client = { connection } as unknown as HubClient;
+    const client = hubClient({ connection });
     const context = { ...aHubContext(hub), url: 'http://villa', client, core: {} as never };
     await ensureBackupSchedule(given).run(context);
     expect(context.conditions['BackupConfigured']).toEqual({

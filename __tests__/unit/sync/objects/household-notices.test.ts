@@ -6,6 +6,7 @@ import { HouseholdNotices } from '../../../../operator/sync/objects/household-no
 import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { aHub } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 const HOUR = 3_600_000;
 
@@ -26,7 +27,7 @@ beforeEach(() => {
   present = [];
   reads = 0;
   isRefused = false;
-  client = {
+  client = hubClient({
     rest: {
       post: async (path: string, data: Record<string, string>) => {
         if (isRefused) throw new HubRejected('400', 'no such service');
@@ -34,7 +35,7 @@ beforeEach(() => {
       },
     },
     connection: { command: async () => (reads++, present) },
-  } as unknown as HubClient;
+  });
   notices = new HouseholdNotices({ clock });
 });
 

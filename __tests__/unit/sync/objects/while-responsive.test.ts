@@ -1,12 +1,12 @@
-import type { HubClient } from '../../../../operator/client/hub-client';
 import { runWhileResponsive } from '../../../../operator/sync/objects/while-responsive';
 import { ManualClock, settle } from '../../manual-clock';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 /** A hub that answers only its first `answers` requests. */
 function hub(answers: number) {
   let asked = 0;
   const get = () => (asked++ < answers ? Promise.resolve({}) : Promise.reject(new Error('no answer')));
-  return { client: { rest: { get } } as unknown as HubClient, asked: () => asked };
+  return { client: hubClient({ rest: { get } }), asked: () => asked };
 }
 
 describe('runWhileResponsive', () => {

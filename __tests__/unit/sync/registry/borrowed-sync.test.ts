@@ -14,6 +14,7 @@ import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { objectMetadata } from '../../object-metadata';
 import { aHub, services } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 let clock: ManualClock;
 let resources: Borrower[];
@@ -79,7 +80,7 @@ beforeEach(() => {
   states = new Set();
   asked = [];
   supportsUnload = true;
-  client = {
+  client = hubClient({
     components: { isLoaded: async () => true },
     connection: { command: async () => ({ state: 'RUNNING', recovery_mode: false }) },
     rest: {
@@ -123,7 +124,7 @@ beforeEach(() => {
         },
       ]),
     ),
-  } as unknown as HubClient;
+  });
   given = services({
     clock,
     metrics: { countDrift: () => undefined },

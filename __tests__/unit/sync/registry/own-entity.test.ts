@@ -13,6 +13,7 @@ import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { objectMetadata } from '../../object-metadata';
 import { aHub, services } from '../fixtures';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 const object = { definition: automation, reason: 'AutomationGenerated' } as const;
 const context = { signal: new AbortController().signal, log: silentLog, forced: false, dryRun: false };
@@ -76,7 +77,7 @@ beforeEach(() => {
       return anEntry();
     },
   };
-  client = {
+  client = hubClient({
     labels: { find: async (name: string) => (name === 'Managed by Hub Operator' ? 'managed' : undefined) },
     connection: { command: async () => ({ state: 'RUNNING', recovery_mode: false }) },
     rest: { redact: (text: string) => text },
@@ -89,7 +90,7 @@ beforeEach(() => {
     settings: { entity: entities, device: entities },
     entityRegistry: { onChange: () => () => undefined, onAppearance: () => undefined },
     users: { onChange: () => undefined },
-  } as unknown as HubClient;
+  });
   resource = {
     apiVersion: GROUP_VERSION,
     kind: 'HubAutomation',

@@ -21,6 +21,7 @@ import { silentLog } from '../../../cluster/silent-log';
 import { ManualClock } from '../../manual-clock';
 import { aHub, services } from '../fixtures';
 import { anEntry } from './entries';
+import { hubClient } from '../../stand-in-hub/hub-client';
 
 let clock: ManualClock;
 let resources: EntryResource[];
@@ -96,7 +97,7 @@ beforeEach(() => {
   related = {};
   drifts = [];
   volume = undefined;
-  client = {
+  client = hubClient({
     components: { isLoaded: async (component: string) => !notLoaded.has(component) },
     connection: {
       command: async (type: string) =>
@@ -120,7 +121,7 @@ beforeEach(() => {
     },
     users: { onChange: () => undefined, find: async (name: string) => users[name] },
     registries: Object.fromEntries(registryTypes.map((type) => [type, registry(type)])),
-  } as unknown as HubClient;
+  });
   given = services({
     clock,
     cache: {

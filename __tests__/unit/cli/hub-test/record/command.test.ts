@@ -1,7 +1,7 @@
 import { GROUP_VERSION } from '../../../../../operator/kinds/group';
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { readRunningHub } from '../../../../../cli/test/record/running-hub';
 import { CommandLine } from '../../command-line';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const automation = JSON.stringify({
   apiVersion: GROUP_VERSION,
@@ -70,7 +70,7 @@ describe('hub test --record', () => {
     [[], 'has no recorder and no history, so that', 'add default_config: or recorder: and history: to'],
   ])('says so if the hub has only %j', async (components, what, wayOut) => {
     const rest = { get: () => Promise.resolve(components) };
-    const read = readRunningHub({ rest } as unknown as HubClient, 'villa', () => undefined);
+    const read = readRunningHub(hubClient({ rest }), 'villa', () => undefined);
     await expect(read).rejects.toThrow(`the hub of the Hub villa ${what}`);
     await expect(read).rejects.toThrow(wayOut);
   });

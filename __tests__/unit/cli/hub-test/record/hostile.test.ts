@@ -6,6 +6,7 @@ import { MAX_ANSWER_SIZE, RestClient } from '../../../../../operator/client/conn
 import { type Answer, CONFIG, FakeHub, json, text } from '../../../client/fake-hub';
 import { ManualClock } from '../../../manual-clock';
 import { until } from '../../../until';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 // A hub that is broken, or whose owner is hostile to the user of this machine.
 
@@ -189,6 +190,6 @@ test.each<[string, object, string]>([
   const registries = Object.fromEntries(
     ['zone', 'floor', 'label', 'area'].map((type) => [type, { entries: () => Promise.resolve(new Map()) }]),
   );
-  const client = { rest, connection, registries } as unknown as HubClient;
+  const client = hubClient({ rest, connection, registries });
   await expect(readRunningHub(client, 'villa', () => undefined)).rejects.toThrow(message);
 });

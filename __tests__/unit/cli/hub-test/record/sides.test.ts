@@ -3,7 +3,7 @@ import type { RunningHub } from '../../../../../cli/test/record/running-hub';
 import { sidesOf, withoutBlueprints } from '../../../../../cli/test/record/sides';
 import type { Home } from '../../../../../cli/test/protocol';
 import { HubFailed } from '../../../../../operator/client/connection/errors';
-import type { HubClient } from '../../../../../operator/client/hub-client';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const home = (parts: Partial<Home> = {}): Home => ({
   hub: {},
@@ -132,7 +132,7 @@ test('the helpers of both sides are those of the hub, with those of the files in
 describe('blueprints', () => {
   const use = (path: string) => ({ id: path, alias: 'A', use_blueprint: { path, input: { a: 1 } } });
   const asked: unknown[] = [];
-  const client = {
+  const client = hubClient({
     entities: {
       expandedBlueprint: (domain: string, used: { path: string }) => {
         asked.push([domain, used]);
@@ -141,7 +141,7 @@ describe('blueprints', () => {
           : Promise.resolve({ alias: 'of the blueprint', triggers: [1] });
       },
     },
-  } as unknown as HubClient;
+  });
 
   test('are expanded by the hub, except those whose file is in the home', async () => {
     const given = home({

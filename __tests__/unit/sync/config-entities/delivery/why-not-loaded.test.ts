@@ -1,11 +1,11 @@
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { whyNotLoaded } from '../../../../../operator/sync/config-entities/delivery/why-not-loaded';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const client = (...messages: readonly string[]) =>
-  ({
+  hubClient({
     connection: { command: async () => messages.map((text) => ({ level: 'ERROR', message: [text] })) },
     rest: { redact: (text: string) => text },
-  }) as unknown as HubClient;
+  });
 
 describe('why the hub does not load a definition', () => {
   const first = "Invalid config for 'scene' at delivery/scenes.yaml, line 3: required key 'entities'";

@@ -20,6 +20,7 @@ import { ManualClock, settle } from '../../../manual-clock';
 import { FakePresence } from '../../fake-presence';
 import { aHub, noSettings, services } from '../../fixtures';
 import { noReferences } from '../no-references';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 // One resource, and a hub that counts its requests and fails on demand, for the tests of the steps of a
 // reconcile. Integration tests cover the behaviour of a real hub.
@@ -190,7 +191,7 @@ export class Bench {
       this.running = use ? { ...this.blueprint, ...own } : this.stored;
       this.loadCount += 1;
     };
-    return {
+    return hubClient({
       components: { isLoaded: () => Promise.resolve(true) },
       presence: this.presence,
       events: {
@@ -289,7 +290,7 @@ export class Bench {
           return Promise.resolve([]);
         },
       },
-    } as unknown as HubClient;
+    });
   }
 }
 

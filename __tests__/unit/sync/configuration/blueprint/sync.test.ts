@@ -13,6 +13,7 @@ import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
 import { objectMetadata } from '../../../object-metadata';
 import { aHub, services } from '../../fixtures';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const PATH = 'tests/lamp.yaml';
 const COPY = /^hub-operator-check\/[0-9a-f]{64}[.]yaml$/;
@@ -112,7 +113,7 @@ beforeEach(() => {
   fault = undefined;
   others = [];
   version = '2026.11.0';
-  client = {
+  client = hubClient({
     blueprints,
     components: { isLoaded: () => Promise.resolve(true) },
     connection: {
@@ -141,7 +142,7 @@ beforeEach(() => {
       },
     },
     rest: { redact: (words: string) => words },
-  } as unknown as HubClient;
+  });
   const given = services({
     clock,
     requeue: (...key) => void requeued.push(key.slice(0, 3).join(' ')),

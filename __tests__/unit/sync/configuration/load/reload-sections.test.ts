@@ -1,10 +1,10 @@
 import { HubBanned, HubFailed, TokenRejected } from '../../../../../operator/client/connection/errors';
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { reloadSections } from '../../../../../operator/sync/configuration/load/reload-sections';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
 import { textsOfHub } from '../../../../../operator/sync/configuration/generate/texts';
 import { unbounded } from '../../../../../operator/base/bounded-task';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const RELOADS = [
   { service: 'group.reload', sections: ['group'] },
@@ -21,7 +21,7 @@ function setup(answer: (path: string, count: number) => void) {
     answer(path, calls.filter((call) => path.endsWith(call.path)).length);
     return Promise.resolve([]);
   };
-  const client = { rest: { post } } as unknown as HubClient;
+  const client = hubClient({ rest: { post } });
   const { signal } = new AbortController();
   const services = { clock, log: silentLog, texts: textsOfHub({ texts: unbounded }, 'home', 'villa') };
   return { clock, calls, result: reloadSections(services, client, RELOADS, NOTHING, signal) };

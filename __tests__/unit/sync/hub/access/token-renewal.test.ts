@@ -1,9 +1,9 @@
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { hub as definition } from '../../../../../operator/kinds';
 import { defaulted } from '../../../../../operator/kinds/schema';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
 import { renewalDue, TokenRenewal } from '../../../../../operator/sync/hub-connection/token';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const DAY = 24 * 3_600_000;
 const MADE = Date.UTC(2026, 0, 1);
@@ -67,7 +67,7 @@ describe('TokenRenewal', () => {
     const renewal = new TokenRenewal(given);
     const hub = aHub();
     const spec = defaulted(definition.spec, hub.spec);
-    const client = { connection } as unknown as HubClient;
+    const client = hubClient({ connection });
     await renewal.ensureFresh(hub, spec, client, old);
     expect(revoked).toEqual([]);
     await renewal.ensureFresh(hub, spec, client, renewed);

@@ -1,8 +1,8 @@
 import { HubUnreachable } from '../../../../../operator/client/connection/errors';
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { checkClusterBans, isOfCluster } from '../../../../../operator/sync/hub/health/cluster-bans';
 import type { Pod } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { aHubContext, services } from '../../fixtures';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 const report = (...banned: readonly string[]) => JSON.stringify({ result: 'absent', banned });
 
@@ -23,7 +23,7 @@ const pod = (verdict = '', spec: Pod['spec'] = {}): Pod => ({
 async function noticeOf(present: Pod, notifications: object[] | Error) {
   const command = () =>
     notifications instanceof Error ? Promise.reject(notifications) : Promise.resolve(notifications);
-  const client = { connection: { command } } as unknown as HubClient;
+  const client = hubClient({ connection: { command } });
   const given = services({ cache: { get: () => present as never } });
   const context = { ...aHubContext(), url: 'http://h', client, core: {} as never };
   await checkClusterBans(given).run(context);

@@ -1,11 +1,11 @@
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import type { CoreConfig } from '../../../../../operator/client/connection/api-types';
 import { hubModeProblem } from '../../../../../operator/sync/hub/health/hub-health';
 import { aHub, services } from '../../fixtures';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 /** Returns the outcome for a hub in recovery mode whose check of its configuration has this result. */
 function problem(check: object) {
-  const client = { rest: { post: () => Promise.resolve(check) } } as unknown as HubClient;
+  const client = hubClient({ rest: { post: () => Promise.resolve(check) } });
   const content = new Map([['secrets.yaml', 'broker: tulip-bulb\n']]);
   const given = services({ secrets: { get: () => Promise.resolve(content) } });
   return hubModeProblem(given, aHub(), { recovery_mode: true } as CoreConfig, client);

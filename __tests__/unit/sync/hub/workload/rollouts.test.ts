@@ -1,4 +1,3 @@
-import type { HubClient } from '../../../../../operator/client/hub-client';
 import { HubRejected, HubUnreachable, TokenRejected } from '../../../../../operator/client/connection/errors';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
@@ -10,6 +9,7 @@ import { PodRestarts } from '../../../../../operator/sync/hub-pod/pod-restarts';
 import { Rollouts } from '../../../../../operator/sync/hub/workload/rollouts';
 import { ManualClock } from '../../../manual-clock';
 import { aHub, services } from '../../fixtures';
+import { hubClient } from '../../../stand-in-hub/hub-client';
 
 /**
  * A process of the operator, and its cluster: two running hubs, with the pod templates of their StatefulSets.
@@ -70,7 +70,7 @@ class Cluster {
       connection: { command: () => answered(this.backup) },
     };
     const contact = () =>
-      Promise.resolve(this.hasToken ? { client: client as unknown as HubClient } : { missing: 'no token' });
+      Promise.resolve(this.hasToken ? { client: hubClient(client) } : { missing: 'no token' });
     this.restarts = new PodRestarts(given, { contact });
     this.rollouts = new Rollouts(given, this.restarts, () => false);
     for (const { metadata } of this.hubs) {
