@@ -44,16 +44,16 @@ export class Configuration implements Wing {
     hub.log(this.leavesOut(text));
     hub.pod.isCrashing = this.crashesWith(text);
     this.isRecovery = !hub.pod.isCrashing && this.cannotStartWith(text);
-    this.read = this.mounted();
+    this.read = this.hashes();
     for (const section of ['input_boolean', 'counter', 'template']) this.loaded.set(section, text);
   }
 
   onReload(kind: ConfigEntityKind): void {
     this.loaded.set(kind, this.text);
-    if (kind === 'script') this.read = this.hub.pod.readsOldFiles ? undefined : this.mounted();
+    if (kind === 'script') this.read = this.hub.pod.readsOldFiles ? undefined : this.hashes();
   }
 
-  mounted() {
+  hashes() {
     const configuration = this.hub.pod.mounted.get('villa-configuration')?.data[HASH_FILE];
     const secrets = this.text.includes('!secret') ? readSecretsYaml(this.secretsYaml ?? '')?.hash : undefined;
     return { configuration, ...(secrets !== undefined && { secrets }) };

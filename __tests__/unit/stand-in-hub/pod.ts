@@ -23,11 +23,6 @@ export const deliveriesIn = (configMaps: ReadonlyMap<string, ConfigMap>) =>
 
 /** The pod of the hub `villa`, the files that it mounts, and the template that it is made of. */
 export class Pod {
-  /**
-   * Whether the pod has each change of a ConfigMap at once, as when the kubelet was faster than the operator.
-   * Otherwise the kubelet updates the files when the operator asks for it.
-   */
-  isUpToDate = false;
   /** Whether the kubelet updates the files of the pod. */
   refreshes = true;
   /** Milliseconds that the kubelet takes for an update. */
@@ -51,8 +46,8 @@ export class Pod {
   holdsRollouts = false;
   /** Time at which the process of the hub was started. */
   containerStarted = '';
-  private files: ReadonlyMap<string, ConfigMap> = new Map();
-  /** The hashes in the verdict of `prepare-config`. */
+  /** The ConfigMaps that the processes in the pod read. */
+  mounted: ReadonlyMap<string, ConfigMap> = new Map();
   private begunWith: object = {};
   private restartHash: string | undefined;
   private pods = 0;
@@ -66,11 +61,6 @@ export class Pod {
     private readonly operators: Operators,
   ) {}
 
-  /** The ConfigMaps that the processes in the pod read. */
-  get mounted(): ReadonlyMap<string, ConfigMap> {
-    return this.isUpToDate ? this.configMaps : this.files;
-  }
-
   /** The ConfigMaps with delivered definitions that the hub reads. */
   get deliveries(): readonly (readonly [string, ConfigMap])[] {
     return deliveriesIn(this.mounted);
@@ -83,7 +73,7 @@ export class Pod {
 
   /** Updates the files in the pod. */
   mount(): void {
-    this.files = new Map(this.configMaps);
+    this.mounted = new Map(this.configMaps);
   }
 
   /** The operator annotates the pod, so that the kubelet updates the files. */
@@ -94,16 +84,19 @@ export class Pod {
     else this.mount();
   }
 
-  /** Replaces the pod: `prepare-config` sees the files that are mounted then. */
-  replace(begunWith: () => object): void {
+  /**
+   * Makes another pod.
+   *
+   * @param begunWith hashes in the verdict of `prepare-config`
+   */
+  replace(begunWith: object): void {
     this.pods += 1;
     this.restarts = -1;
     this.created = timestamp(this.clock.now());
     this.createdImage = this.image;
     this.verdict = undefined;
     this.readsOldFiles = false;
-    this.mount();
-    this.begunWith = begunWith();
+    this.begunWith = begunWith;
   }
 
   /** Starts the container of the hub once more. */

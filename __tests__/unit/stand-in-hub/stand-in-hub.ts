@@ -25,7 +25,7 @@ export interface Wing {
   /** Loads automations, scenes or scripts of the files that the hub reads. */
   onReload?(kind: ConfigEntityKind): void | Promise<void>;
   /** Returns the hashes of the configuration that the pod mounts. */
-  mounted?(): object;
+  hashes?(): object;
   /** Returns the variables of the script that shows which configuration the hub has read. */
   marker?(): object | undefined;
   /** Returns the entity with this id in a file of the hub. */
@@ -70,12 +70,14 @@ export class StandInHub {
 
   /** Replaces the pod, and so restarts the hub. */
   restart(): void {
-    this.pod.replace(() => this.first((wing) => wing.mounted?.()) ?? {});
+    this.pod.mount();
+    this.pod.replace(this.first((wing) => wing.hashes?.()) ?? {});
     this.restartProcess();
   }
 
-  /** Restarts the hub in its pod: it loads all of its files. */
+  /** Restarts the hub in its pod, which has the present files by then. The hub loads all of them. */
   restartProcess(): void {
+    this.pod.mount();
     this.start += 1;
     this.pod.startContainer();
     this.presence.restart();

@@ -36,8 +36,8 @@ const resource = {
 } as unknown as HubConfiguration;
 
 /**
- * A hub with its configuration, and the HubConfiguration that describes it. The pod has each published file at
- * once, and is replaced when the Hub copies another restart hash.
+ * A hub with its configuration, and the HubConfiguration that describes it. The pod is replaced when the Hub
+ * copies another restart hash.
  */
 export class House {
   readonly hub = new StandInHub();
@@ -62,10 +62,6 @@ export class House {
   isSuspended = false;
   private status: HubConfiguration['status'];
   private mistake: { readonly reason: string; readonly message: string } | undefined;
-
-  constructor() {
-    this.pod.isUpToDate = true;
-  }
 
   /** Sets the status of the resource to that of the last reconcile. */
   setStatus(status: HubConfiguration['status']): void {

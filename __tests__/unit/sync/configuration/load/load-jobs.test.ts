@@ -142,6 +142,27 @@ describe('LoadJobs', () => {
     expect(count(house.events, 'restart')).toBe(2);
   });
 
+  test('a start of the hub in the middle of a load is recorded before anything is reloaded, and the load begins again', async () => {
+    const { house } = await started();
+    let checks = 0;
+    house.configuration.check = (text) => {
+      // The second check of the text follows the marker.
+      if (text.includes('second') && ++checks === 2) house.hub.restartProcess();
+      return null;
+    };
+    expect(await house.settle(house.desired(HOT))).toBe('ConfigurationLoaded');
+    expect(house.configuration.loaded.get('input_boolean')).toContain('second');
+    expect(house.events.filter((event) => event !== 'refresh')).toEqual([
+      'write villa-configuration',
+      'reload script',
+      'restart',
+      'write villa-configuration-accepted',
+      'reload script',
+      'reload input_boolean',
+      'write villa-configuration-accepted',
+    ]);
+  });
+
   test.each([
     ['suspended', { suspend: true }, '1'],
     ['deleted, and another one has its name', {}, '2'],
