@@ -31,7 +31,7 @@ export function createLogger(level: LogLevel, destination = standardOutput()): L
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }), log: (fields) => bounded(fields) },
+    formatters: { level: (label) => ({ level: label }), log: (fields) => new BoundedLine().fields(fields) },
     hooks: {
       logMethod([fields, message], write) {
         write.call(this, fields, truncate(String(message), LONGEST_TEXT));
@@ -56,53 +56,64 @@ const LONGEST_CHAIN = 5;
 /** Most entries of a list or an object that are logged. */
 const MOST_ENTRIES = 40;
 
-/** Shortens the fields of a line: all texts together have at most {@link LONGEST_LINE} characters. */
-function bounded(fields: object): Record<string, unknown> {
-  let left = LONGEST_LINE;
-  const text = (value: string, longest = LONGEST_TEXT): string => {
-    const shown = left > 0 ? truncate(value, Math.min(longest, left)) : '';
-    left -= shown.length;
-    return shown;
-  };
-  const entries = (object: object, depth: number) =>
-    Object.fromEntries(
+/** Shortens the fields of one line: all texts together have at most {@link LONGEST_LINE} characters. */
+class BoundedLine {
+  private left = LONGEST_LINE;
+
+  fields(fields: object): Record<string, unknown> {
+    const { error, ...others } = fields as Readonly<Record<string, unknown>>;
+    return { ...this.entries(others, 0), ...(error !== undefined && { error: this.thrown(error, 1) }) };
+  }
+
+  private entries(object: object, depth: number): Record<string, unknown> {
+    return Object.fromEntries(
       Object.entries(object)
         .slice(0, MOST_ENTRIES)
-        .map(([key, value]) => [truncate(key, 100), written(value, depth + 1)]),
+        .map(([key, value]) => [truncate(key, 100), this.written(value, depth + 1)]),
     );
-  const written = (value: unknown, depth: number): unknown => {
-    if (typeof value === 'string') return text(value);
-    if (value instanceof Error) return errorFields(value, depth);
+  }
+
+  private written(value: unknown, depth: number): unknown {
+    if (typeof value === 'string') return this.text(value);
+    if (value instanceof Error) return this.errorFields(value, depth);
     if (typeof value !== 'object' || value === null || value instanceof Date) return value;
     if (depth > LONGEST_CHAIN) return undefined;
-    if (Array.isArray(value)) return value.slice(0, MOST_ENTRIES).map((item) => written(item, depth + 1));
-    return entries(value, depth);
-  };
+    if (Array.isArray(value))
+      return value.slice(0, MOST_ENTRIES).map((item) => this.written(item, depth + 1));
+    return this.entries(value, depth);
+  }
+
+  private text(value: string, longest = LONGEST_TEXT): string {
+    const shown = this.left > 0 ? truncate(value, Math.min(longest, this.left)) : '';
+    this.left -= shown.length;
+    return shown;
+  }
+
   /**
    * The fields of an error and of its causes that are logged. An explicit list is necessary: an error of an
    * HTTP library also contains its request, with the bearer token in the headers.
    */
-  const errorFields = (error: Error, depth: number): unknown => {
+  private errorFields(error: Error, depth: number): unknown {
     const { cause, code, name, reason, status } = error as Error & Record<string, unknown>;
     const errors = error instanceof AggregateError ? (error.errors as readonly unknown[]) : undefined;
     return {
-      name: text(name, 100),
-      message: text(error.message, error instanceof OperationalError ? LONGEST_TEXT : LONGEST_BUG),
-      ...(isPlain(code) && { code: written(code, depth) }),
-      ...(isPlain(status) && { status: written(status, depth) }),
-      ...(isPlain(reason) && { reason: written(reason, depth) }),
-      ...(depth === 1 && { stack: text(callsOf(error).join('\n'), LONGEST_CALLS) }),
-      ...(cause !== undefined && depth < LONGEST_CHAIN && { cause: thrown(cause, depth + 1) }),
+      name: this.text(name, 100),
+      message: this.text(error.message, error instanceof OperationalError ? LONGEST_TEXT : LONGEST_BUG),
+      ...(isPlain(code) && { code: this.written(code, depth) }),
+      ...(isPlain(status) && { status: this.written(status, depth) }),
+      ...(isPlain(reason) && { reason: this.written(reason, depth) }),
+      ...(depth === 1 && { stack: this.text(callsOf(error).join('\n'), LONGEST_CALLS) }),
+      ...(cause !== undefined && depth < LONGEST_CHAIN && { cause: this.thrown(cause, depth + 1) }),
       ...(errors &&
         depth < LONGEST_CHAIN && {
-          errors: errors.slice(0, LONGEST_CHAIN).map((each) => thrown(each, depth + 1)),
+          errors: errors.slice(0, LONGEST_CHAIN).map((each) => this.thrown(each, depth + 1)),
         }),
     };
-  };
-  const thrown = (value: unknown, depth: number): unknown =>
-    value instanceof Error ? errorFields(value, depth) : text(messageOf(value));
-  const { error, ...others } = fields as Readonly<Record<string, unknown>>;
-  return { ...entries(others, 0), ...(error !== undefined && { error: thrown(error, 1) }) };
+  }
+
+  private thrown(value: unknown, depth: number): unknown {
+    return value instanceof Error ? this.errorFields(value, depth) : this.text(messageOf(value));
+  }
 }
 
 const isPlain = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';

@@ -214,13 +214,8 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
       return { path: at(...(params['at'] as Path)), message: message! };
     case 'required':
       return { path: at(params['missingProperty'] as string), message: 'is required: add it.' };
-    case 'additionalProperties': {
-      const intended = intendedBy(error, kind);
-      return {
-        path: at(params['additionalProperty'] as string),
-        message: `${kind} has no such field: ${intended === undefined ? 'remove it, or correct its name.' : `did you mean ${intended}?`}`,
-      };
-    }
+    case 'additionalProperties':
+      return { path: at(params['additionalProperty'] as string), message: noSuchField(error, kind) };
     case 'enum':
       return {
         path,
@@ -245,6 +240,12 @@ function problemOf(error: ErrorObject, object: Checked['object'], kind: string):
         message: `${typeof given === 'number' ? `${given} ` : ''}${message?.replace('NOT', 'not')}.`,
       };
   }
+}
+
+function noSuchField(error: ErrorObject, kind: string): string {
+  const intended = intendedBy(error, kind);
+  const wayOut = intended === undefined ? 'remove it, or correct its name.' : `did you mean ${intended}?`;
+  return `${kind} has no such field: ${wayOut}`;
 }
 
 /** The required field that is missing because an unknown field was written instead. */

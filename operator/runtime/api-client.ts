@@ -220,24 +220,15 @@ export class ApiClient {
    * @returns the response as soon as its body begins
    */
   private exchange(
-    { method, path, query = {}, body, contentType, accept }: ApiRequest,
+    sent: ApiRequest,
     ownHeaders: Readonly<Record<string, string>>,
     signal: AbortSignal,
     onConnection: () => void,
   ): Promise<http.IncomingMessage> {
-    const url = new URL(`${this.server}${path}`);
-    for (const [name, value] of Object.entries(query))
-      if (value !== undefined) url.searchParams.set(name, String(value));
+    const { method, body } = sent;
+    const url = urlOf(this.server, sent);
     const content = body === undefined ? undefined : JSON.stringify(body);
-    const headers = {
-      ...ownHeaders,
-      Accept: accept ?? 'application/json',
-      'User-Agent': 'hub-operator',
-      ...(content !== undefined && {
-        'Content-Type': contentType ?? 'application/json',
-        'Content-Length': Buffer.byteLength(content),
-      }),
-    };
+    const headers = { ...ownHeaders, ...headersOf(sent, content) };
     const { agent, isSecure } = this;
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -305,6 +296,25 @@ export class ApiClient {
     });
     this.tlsIdentity = identity; // set last, so that certificates that do not match are read again
   }
+}
+
+function urlOf(server: string, { path, query = {} }: ApiRequest): URL {
+  const url = new URL(`${server}${path}`);
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
+}
+
+/** @param content the body as it is sent */
+function headersOf({ accept, contentType }: ApiRequest, content: string | undefined) {
+  return {
+    Accept: accept ?? 'application/json',
+    'User-Agent': 'hub-operator',
+    ...(content !== undefined && {
+      'Content-Type': contentType ?? 'application/json',
+      'Content-Length': Buffer.byteLength(content),
+    }),
+  };
 }
 
 /** The fields of a `metav1.Status` that the client reads. */

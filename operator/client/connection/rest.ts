@@ -246,11 +246,7 @@ export class RestClient {
         signal: abort.signal,
       });
       this.clockOffset = offsetOf(headers['date'], this.clock.now());
-      const received = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
-        () => !data.readableEnded && data.destroy(),
-      );
-      await largeTexts.take(received.buffer.byteLength);
-      return { status, contentType: contentType(headers['content-type']), body: received };
+      return { status, contentType: contentType(headers['content-type']), body: await received(data) };
     } catch (error) {
       if (error instanceof BodyRefused) throw this.refused(error);
       if (!isNetworkError(error)) throw error;
@@ -306,6 +302,15 @@ export class RestClient {
           : new HubRejected(String(status), text, requestType);
     }
   }
+}
+
+/** Reads the body of an answer and waits for its turn to be parsed. */
+async function received(data: Readable): Promise<Buffer> {
+  const body = await readBody(data, MAX_ANSWER_SIZE, hubBodies).finally(
+    () => !data.readableEnded && data.destroy(),
+  );
+  await largeTexts.take(body.buffer.byteLength);
+  return body;
 }
 
 /** @param date value of the header `Date`, with whole seconds */

@@ -286,16 +286,11 @@ function merged(
  * large or secret options.
  */
 function picked(entity: DetailedEntity): EntityRecord {
-  const { entity_id: entityId, options: given, aliases, categories, disabled_by: disabledBy = null } = entity;
-  const domain = domainOf(entityId);
-  const options = Object.fromEntries(
-    [...Object.values(ASSISTANTS), ...(domain in OPTIONS_OF ? [domain] : [])]
-      .map((name) => [name, isObject(given) && Object.hasOwn(given, name) ? given[name] : undefined] as const)
-      .filter((each): each is readonly [string, Readonly<Record<string, unknown>>] => isObject(each[1])),
-  );
+  const { disabled_by: disabledBy = null } = entity;
+  const options = pickedOptions(entity);
   return {
     id: entity.id,
-    entityId,
+    entityId: entity.entity_id,
     integration: entity.platform,
     uniqueId: textOf(entity.unique_id) ?? '',
     deviceId: entity.device_id ?? null,
@@ -303,7 +298,7 @@ function picked(entity: DetailedEntity): EntityRecord {
     translationKey: textOf(entity.translation_key),
     originalName: textOf(entity.original_name),
     originalDeviceClass: textOf(entity.original_device_class),
-    hasOwnAlias: aliases.includes(null),
+    hasOwnAlias: entity.aliases.includes(null),
     disabledBy,
     options,
     settings: {
@@ -311,28 +306,50 @@ function picked(entity: DetailedEntity): EntityRecord {
       icon: entity.icon ?? null,
       areaName: entity.area_id ?? null,
       labels: entity.labels,
-      aliases: aliases.filter((alias) => alias !== null),
+      aliases: entity.aliases.filter((alias) => alias !== null),
       hidden: (entity.hidden_by ?? null) !== null,
       disabled: disabledBy !== null,
       deviceClass: entity.device_class ?? null,
-      entityId,
-      // Most have none: thousands of entities would keep as many empty settings.
-      ...Object.fromEntries(
-        categoryScopes
-          .filter((scope) => typeof categories?.[scope] === 'string')
-          .map((scope) => [categorySetting(scope), categories![scope] as string]),
-      ),
-      ...Object.fromEntries(
-        (OPTIONS_OF[domain] ?? []).map((name) => [name, scalarOf(options[domain]?.[OPTIONS[name]])]),
-      ),
-      ...Object.fromEntries(
-        Object.entries(ASSISTANTS).map(([name, assistant]) => [
-          name,
-          scalarOf(options[assistant]?.['should_expose']),
-        ]),
-      ),
+      entityId: entity.entity_id,
+      ...categoriesOf(entity),
+      ...settingsInOptions(entity, options),
     },
   };
+}
+
+/** The options of the assistants and of the domain of the entity. */
+function pickedOptions({ entity_id: entityId, options }: DetailedEntity): EntityRecord['options'] {
+  const domain = domainOf(entityId);
+  return Object.fromEntries(
+    [...Object.values(ASSISTANTS), ...(domain in OPTIONS_OF ? [domain] : [])]
+      .map(
+        (name) =>
+          [name, isObject(options) && Object.hasOwn(options, name) ? options[name] : undefined] as const,
+      )
+      .filter((each): each is readonly [string, Readonly<Record<string, unknown>>] => isObject(each[1])),
+  );
+}
+
+/** The categories that are set. Most entities have none: thousands would keep as many empty settings. */
+function categoriesOf({ categories }: DetailedEntity): Settings {
+  return Object.fromEntries(
+    categoryScopes
+      .filter((scope) => typeof categories?.[scope] === 'string')
+      .map((scope) => [categorySetting(scope), categories![scope] as string]),
+  );
+}
+
+function settingsInOptions(
+  { entity_id: entityId }: DetailedEntity,
+  options: EntityRecord['options'],
+): Settings {
+  const domain = domainOf(entityId);
+  return Object.fromEntries([
+    ...(OPTIONS_OF[domain] ?? []).map((name) => [name, scalarOf(options[domain]?.[OPTIONS[name]])] as const),
+    ...Object.entries(ASSISTANTS).map(
+      ([name, assistant]) => [name, scalarOf(options[assistant]?.['should_expose'])] as const,
+    ),
+  ]);
 }
 
 /** A scalar value; null for a value of another type. */
