@@ -5,12 +5,12 @@ import { messageOf } from './base/errors';
 import { rejectOwnAddresses } from './client/connection/local-address';
 import { checkKubeconfig } from './process/kubeconfig';
 import { EXIT_DELAY, FAULT_EXIT } from './base/limits';
-import { createLogger } from './base/log';
+import { createLogger, type Logger } from './base/log';
 import { Metrics } from './process/metrics';
 import { HubOperator } from './operator';
 import { favorMemory } from './process/favor-memory';
 import { ProbeServer } from './process/probes';
-import { readSettings, settingsHelp, type TestSettings } from './process/settings';
+import { readSettings, type Settings, settingsHelp, type TestSettings } from './process/settings';
 
 /**
  * The commands are a separate program, so that the operator does not hold their code in memory. In the bundle
@@ -24,9 +24,9 @@ interface CommandsModule {
 }
 
 /**
- * Reads the settings, starts the operator and waits for its end.
+ * Runs a command of the command line, prints help or version, or runs the operator.
  *
- * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease, a failed start or a bug
+ * @returns the exit code
  */
 async function main(args: readonly string[], testSettings: Partial<TestSettings>): Promise<number> {
   if (args[0] !== undefined && !args[0].startsWith('-')) {
@@ -44,7 +44,15 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
     process.stdout.write(`${version}\n`);
     return 0;
   }
-  const settings = readSettings(args, process.env, testSettings);
+  return operate(readSettings(args, process.env, testSettings));
+}
+
+/**
+ * Starts the operator and waits for its end.
+ *
+ * @returns the exit code: 0 after SIGTERM or SIGINT, 1 after a lost lease or a bug
+ */
+async function operate(settings: Settings): Promise<number> {
   const log = createLogger(settings.logLevel);
   const metrics = new Metrics(version);
   checkKubeconfig(process.env['KUBECONFIG']);
@@ -62,12 +70,31 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
     clock: systemClock,
     log,
   });
+  stopOnSignal(operator, log);
+  const hasFailed = stopOnBug(operator, log);
+  log.info({ version, node: process.versions.node, port: probes.port, ...settings }, 'starting operator');
+  await operator.start();
+  const end = await operator.ended;
+  await probes.close();
+  log.info({ end }, 'operator ended');
+  return end === 'stopped' && !hasFailed() ? 0 : 1;
+}
+
+function stopOnSignal(operator: HubOperator, log: Logger): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
       log.info({ signal }, 'received signal, stopping operator');
       void operator.stop();
     });
   }
+}
+
+/**
+ * Stops the operator after an error that no code caught.
+ *
+ * @returns the function that reports whether there was one
+ */
+function stopOnBug(operator: HubOperator, log: Logger): () => boolean {
   let failed = false;
   const fail = (error: unknown) => {
     log.error({ error }, 'bug in the operator, stopping; please report it');
@@ -78,12 +105,7 @@ async function main(args: readonly string[], testSettings: Partial<TestSettings>
   };
   process.on('unhandledRejection', fail);
   process.on('uncaughtException', fail);
-  log.info({ version, node: process.versions.node, port: probes.port, ...settings }, 'starting operator');
-  await operator.start();
-  const end = await operator.ended;
-  await probes.close();
-  log.info({ end }, 'operator ended');
-  return end === 'stopped' && !failed ? 0 : 1;
+  return () => failed;
 }
 
 /**

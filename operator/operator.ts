@@ -71,24 +71,12 @@ export class HubOperator extends OperatorAdapter {
   ) {
     super(log);
     this.ended = new Promise((resolve) => (this.end = resolve));
-    const assertLeader = () => this.leader?.assertLeader();
-    this.cluster = this.connect({ leaderSignal: this.leadership.signal, assertLeader });
-    this.cache = new Cache({
-      cluster: this.cluster,
-      clock,
-      log,
-      namespaces: settings.watchNamespaces,
-      namespaceSelector: settings.watchNamespaceSelector,
-      freeze: settings.freezeCache,
-      onFailure: (type) => metrics.countWatchFailure(type.kind),
+    this.cluster = this.connect({
+      leaderSignal: this.leadership.signal,
+      assertLeader: () => this.leader?.assertLeader(),
     });
-    metrics.observeCache(() => this.cache.sizes());
-    observeMemoryLimits(metrics);
-    observeResources(
-      metrics,
-      kinds.map(({ kind }) => kind),
-      (kind) => this.cache.list(kind),
-    );
+    this.cache = this.createCache();
+    this.observeProcess();
     this.applier = new Applier(this.cluster, this.cache, API_GROUP, (owner, message) =>
       this.events.record(owner, { type: 'Warning', reason: 'ImmutableReplaced', message }),
     );
@@ -98,32 +86,8 @@ export class HubOperator extends OperatorAdapter {
     const eventWriter = new EventWriter(this.cluster, clock, settings.podName);
     this.events = new EventRecorder(eventWriter, clock, log, () => this.controller.queue.isBusy);
     this.texts = new BoundedTexts({ clock, log, program: textProgram });
-    this.modules = syncModules({
-      cluster: this.cluster,
-      cache: this.cache,
-      applier: this.applier,
-      secrets: this.secrets,
-      clock,
-      log,
-      metrics,
-      settings,
-      texts: this.texts,
-      assertLeader: () => {
-        this.leadership.signal.throwIfAborted();
-        assertLeader();
-      },
-      requeue: (...work: Parameters<Controller['requeue']>) => this.controller.requeue(...work),
-    });
-    this.controller = new Controller({
-      clock,
-      metrics,
-      kinds: this.controlledKinds(),
-      read: (key) => this.read(key),
-      waitForNamespace: (namespace) => this.cache.waitForNamespace(namespace),
-      workers: settings.workers,
-      workersPerHub: settings.workersPerHub,
-      ownership: new ObjectOwnership(API_GROUP),
-    });
+    this.modules = this.createModules();
+    this.controller = this.createController();
     this.leader = settings.leaderElection ? this.candidate() : undefined;
     metrics.setLeader(settings.leaseName, false);
     this.webhook = settings.webhook === 'off' ? undefined : this.createWebhook();
@@ -260,6 +224,64 @@ export class HubOperator extends OperatorAdapter {
       clock: this.clock,
       onResponse: (method, status) => this.metrics.countRequest(method, status, host),
       ...options,
+    });
+  }
+
+  private createCache(): Cache {
+    const { cluster, clock, log, metrics, settings } = this;
+    return new Cache({
+      cluster,
+      clock,
+      log,
+      namespaces: settings.watchNamespaces,
+      namespaceSelector: settings.watchNamespaceSelector,
+      freeze: settings.freezeCache,
+      onFailure: (type) => metrics.countWatchFailure(type.kind),
+    });
+  }
+
+  /** Adds the metrics that are computed at each scrape. */
+  private observeProcess(): void {
+    this.metrics.observeCache(() => this.cache.sizes());
+    observeMemoryLimits(this.metrics);
+    observeResources(
+      this.metrics,
+      kinds.map(({ kind }) => kind),
+      (kind) => this.cache.list(kind),
+    );
+  }
+
+  private createModules(): SyncModules {
+    const { cluster, cache, applier, secrets, clock, log, metrics, settings, texts } = this;
+    return syncModules({
+      cluster,
+      cache,
+      applier,
+      secrets,
+      clock,
+      log,
+      metrics,
+      settings,
+      texts,
+      assertLeader: () => {
+        this.leadership.signal.throwIfAborted();
+        this.leader?.assertLeader();
+      },
+      requeue: (...work: Parameters<Controller['requeue']>) => this.controller.requeue(...work),
+    });
+  }
+
+  private createController(): Controller {
+    const { clock, metrics, settings } = this;
+    return new Controller({
+      clock,
+      metrics,
+      kinds: this.controlledKinds(),
+      read: (key) => this.read(key),
+      waitForNamespace: (namespace) => this.cache.waitForNamespace(namespace),
+      workers: settings.workers,
+      workersPerHub: settings.workersPerHub,
+      ownership: new ObjectOwnership(API_GROUP),
     });
   }
 

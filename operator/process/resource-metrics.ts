@@ -24,17 +24,19 @@ export function resourceState(resource: CustomResource): ResourceState {
   return isReady(resource) ? 'ready' : 'reconciling';
 }
 
+/** Returns the cached resources of a kind. */
+type List = (kind: string) => Iterable<CustomResource>;
+
 /**
  * Metrics of the resources themselves, computed at each scrape. All kinds have one series per state, however many
  * resources there are; only Hubs, which are few, have series of their own.
- *
- * @param list the cached resources of a kind
  */
-export function observeResources(
-  metrics: Metrics,
-  kindNames: readonly string[],
-  list: (kind: string) => Iterable<CustomResource>,
-): void {
+export function observeResources(metrics: Metrics, kindNames: readonly string[], list: List): void {
+  observeKinds(metrics, kindNames, list);
+  observeHubs(metrics, list);
+}
+
+function observeKinds(metrics: Metrics, kindNames: readonly string[], list: List): void {
   metrics.gauge(
     'hub_operator_resources',
     `Resources by kind and state: ready, reconciling (something is in progress or waited for), stalled (only the user or the hub can help) or suspended (\`spec.suspend\` or the annotation \`${userAnnotations.dryRun}\`).`,
@@ -57,6 +59,9 @@ export function observeResources(
       }
     },
   );
+}
+
+function observeHubs(metrics: Metrics, list: List): void {
   metrics.gauge(
     'hub_operator_hub_phase',
     'Always 1; the label `phase` is that of the Hub: Pending, Running, Failed or Unknown.',

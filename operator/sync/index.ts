@@ -40,29 +40,7 @@ interface KindModules {
 /** The sync modules of all kinds. */
 export function syncModules(services: Services): SyncModules {
   const hubs = new HubClients(services);
-  const restarts = new PodRestarts(services, hubs);
-  hubs.holdWhile((hub) => restarts.isDue(hub));
-  const configuration = configurationModule(services, hubs, restarts);
-  const community = communityModule(services, hubs);
-  const integration = integrationModule(services, hubs);
-  const registry = registryModules(services, hubs);
-  const configEntities = configEntityModules(services, hubs, registry.ownEntityOf);
-  const { findLeftBehind, deliveryOf } = configEntities;
-  const hub = hubModule(services, hubs, configuration, restarts, findLeftBehind, deliveryOf);
-  const all: readonly KindModules[] = [
-    { modules: { Hub: hub } },
-    { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
-    {
-      modules: {
-        HubSecrets: notForExternalHubs(hubs, secretsModule(services, configurationInUse(services))),
-      },
-    },
-    { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
-    { ...integration, modules: { HubIntegration: integration.module } },
-    { modules: { HubBlueprint: blueprintModule(services, hubs) } },
-    configEntities,
-    registry,
-  ];
+  const all = modulesOfKinds(services, hubs);
   const byKind = new Map(all.flatMap(({ modules }) => Object.entries(modules)));
   return {
     of: (kind) => {
@@ -79,4 +57,30 @@ export function syncModules(services: Services): SyncModules {
       hubs.close();
     },
   };
+}
+
+function modulesOfKinds(services: Services, hubs: HubClients): readonly KindModules[] {
+  const restarts = new PodRestarts(services, hubs);
+  hubs.holdWhile((hub) => restarts.isDue(hub));
+  const configuration = configurationModule(services, hubs, restarts);
+  const community = communityModule(services, hubs);
+  const integration = integrationModule(services, hubs);
+  const registry = registryModules(services, hubs);
+  const configEntities = configEntityModules(services, hubs, registry.ownEntityOf);
+  const { findLeftBehind, deliveryOf } = configEntities;
+  const hub = hubModule(services, hubs, configuration, restarts, findLeftBehind, deliveryOf);
+  return [
+    { modules: { Hub: hub } },
+    { ...configuration, modules: { HubConfiguration: notForExternalHubs(hubs, configuration.module) } },
+    {
+      modules: {
+        HubSecrets: notForExternalHubs(hubs, secretsModule(services, configurationInUse(services))),
+      },
+    },
+    { ...community, modules: { HubCommunityRepository: notForExternalHubs(hubs, community.module) } },
+    { ...integration, modules: { HubIntegration: integration.module } },
+    { modules: { HubBlueprint: blueprintModule(services, hubs) } },
+    configEntities,
+    registry,
+  ];
 }
