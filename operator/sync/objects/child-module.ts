@@ -26,107 +26,134 @@ export function childModule<R extends Child>(
   hubs: HubClients,
   module: ChildModule<R>,
 ): SyncModule<R> {
-  const cleanup = new HubCleanup(services, hubs);
-  const lostHubs = new LostHubs(services);
-  const removals = new Removals(services);
-  const household = new HouseholdNotices(services);
+  return new ChildSync(services, hubs, module);
+}
 
-  return {
-    async sync(resource, context) {
-      const { namespace } = resource.metadata;
-      const reached = await hubs.reach(namespace, resource.spec.hubRef.name);
-      if ('outcome' in reached) {
-        lostHubs.forget(resource);
-        return reached.outcome;
-      }
-      const { client } = reached;
-      const redacted = (outcome: Outcome): Outcome =>
-        redactedOutcome(outcome, redactorOf(module, resource, client));
-      if (isHeld(resource, reached, context)) return aboutToRestart;
-      try {
-        const outcome = await cleanup.whileAnswering(resource.metadata.uid, context.signal, (signal) =>
-          whileRunning(client, resource, () => module.sync(resource, client, { ...context, signal })),
-        );
-        // While a write is in progress, its response may still fail to arrive, so the hub still counts as
-        // lost.
-        if (outcome.type !== 'Waiting') lostHubs.forget(resource);
-        const shown = redacted(outcome);
-        await household.update(resource, reached.hub, client, shown.events ?? [], context);
-        return shown;
-      } catch (error) {
-        if (error instanceof HubUnreachable || error instanceof HubNotRunning)
-          return lostHubs.report(resource, reached.hub, error);
-        lostHubs.forget(resource);
-        // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a
-        // while.
-        if (error instanceof HubBanned || error instanceof TokenRejected)
-          services.requeue('Hub', namespace, resource.spec.hubRef.name);
-        throwIfBug(resource, client, error);
-        return redacted(hubErrorOutcome(error, 'object'));
-      }
-    },
+class ChildSync<R extends Child> implements SyncModule<R> {
+  private readonly cleanup: HubCleanup;
+  private readonly lostHubs: LostHubs;
+  private readonly removals: Removals;
+  private readonly household: HouseholdNotices;
 
-    async remove(resource, context, successor) {
-      lostHubs.forget(resource);
-      const { namespace } = resource.metadata;
-      const hub = hubs.find(namespace, resource.spec.hubRef.name);
-      const object = module.objectOf(resource, hubs.existing(namespace, resource.spec.hubRef.name));
-      if (successor && !removals.hasBegun(resource)) return handOver(resource, hub);
-      const isAwaited = module.isReferenced && object !== undefined && hub && !hub.metadata.deletionTimestamp;
-      const after = isAwaited ? removals.graceLeft(resource) : 0;
-      if (after > 0) return waiting('Removing', 'The removal waits for a successor.', after);
-      removals.begin(resource);
-      let removed: Removed = [];
-      try {
-        removed = await cleanup.remove(namespace, resource.spec.hubRef.name, {
-          uid: resource.metadata.uid,
-          object,
-          run: (client) =>
-            removeObject(services, module, resource, client, context).catch((error: unknown) => {
-              throwIfBug(resource, client, error);
-              throw error;
-            }),
-          forget: (client) => module.forget(resource, client),
-        });
-        return removed;
-      } finally {
-        if (!('type' in removed)) removals.forget(resource);
-      }
-    },
+  constructor(
+    private readonly services: Pick<Services, 'cache' | 'clock' | 'requeue'>,
+    private readonly hubs: HubClients,
+    private readonly module: ChildModule<R>,
+  ) {
+    this.cleanup = new HubCleanup(services, hubs);
+    this.lostHubs = new LostHubs(services);
+    this.removals = new Removals(services);
+    this.household = new HouseholdNotices(services);
+  }
 
-    announceDeletion({ metadata: { namespace, uid }, spec: { hubRef } }) {
-      cleanup.announce(uid, namespace, hubRef.name);
-    },
-
-    hold(resource) {
-      const client = hubs.existing(resource.metadata.namespace, resource.spec.hubRef.name);
-      if (client) module.release?.(resource, client);
-    },
-  };
+  async sync(resource: R, context: ReconcileContext): Promise<Outcome> {
+    const { namespace, uid } = resource.metadata;
+    const reached = await this.hubs.reach(namespace, resource.spec.hubRef.name);
+    if ('outcome' in reached) {
+      this.lostHubs.forget(resource);
+      return reached.outcome;
+    }
+    const { client, hub } = reached;
+    if (this.isHeld(resource, reached, context)) return aboutToRestart;
+    try {
+      const outcome = await this.cleanup.whileAnswering(uid, context.signal, (signal) =>
+        whileRunning(client, resource, () => this.module.sync(resource, client, { ...context, signal })),
+      );
+      // While a write is in progress, its response may still fail to arrive, so the hub still counts as lost.
+      if (outcome.type !== 'Waiting') this.lostHubs.forget(resource);
+      const shown = this.redacted(outcome, resource, client);
+      await this.household.update(resource, hub, client, shown.events ?? [], context);
+      return shown;
+    } catch (error) {
+      return this.failed(resource, reached, error);
+    }
+  }
 
   /**
    * Reports whether the reconcile is held, since the hub is about to be restarted: the restart would
    * interrupt any work that begins now.
    */
-  function isHeld(resource: R, { hub, client }: Usable, { dryRun }: ReconcileContext): boolean {
-    return hubs.isHeld(hub) && !dryRun && !module.isWorking?.(resource, client);
+  private isHeld(resource: R, { hub, client }: Usable, { dryRun }: ReconcileContext): boolean {
+    return this.hubs.isHeld(hub) && !dryRun && !this.module.isWorking?.(resource, client);
+  }
+
+  /**
+   * The outcome of a reconcile that threw.
+   *
+   * @throws the error, if it is a bug
+   */
+  private failed(resource: R, { client, hub }: Usable, error: unknown): Outcome {
+    if (error instanceof HubUnreachable || error instanceof HubNotRunning)
+      return this.lostHubs.report(resource, hub, error);
+    this.lostHubs.forget(resource);
+    // Only a reconcile of the Hub can solve this, and its own connection may not show the error for a while.
+    if (error instanceof HubBanned || error instanceof TokenRejected)
+      this.services.requeue('Hub', resource.metadata.namespace, resource.spec.hubRef.name);
+    this.throwIfBug(resource, client, error);
+    return this.redacted(hubErrorOutcome(error, 'object'), resource, client);
+  }
+
+  private redacted(outcome: Outcome, resource: R, client: HubClient): Outcome {
+    return redactedOutcome(outcome, redactorOf(this.module, resource, client));
   }
 
   /** Throws an error that is a bug. Secrets are redacted, since the error is logged. */
-  function throwIfBug(resource: R, client: HubClient, error: unknown): void {
+  private throwIfBug(resource: R, client: HubClient, error: unknown): void {
     if (error instanceof OperationalError) return;
-    throw redactedBug(error, redactorOf(module, resource, client));
+    throw redactedBug(error, redactorOf(this.module, resource, client));
   }
 
-  async function handOver(resource: R, hub: Hub | undefined): Promise<Removed> {
-    const contacted = hub && (await hubs.contact(hub));
-    if (contacted && 'client' in contacted) {
-      const running = module.release?.(resource, contacted.client);
-      if (running) return running;
-      module.forget(resource, contacted.client);
+  async remove(resource: R, context: ReconcileContext, successor?: R): Promise<Removed> {
+    this.lostHubs.forget(resource);
+    const { namespace } = resource.metadata;
+    const { name } = resource.spec.hubRef;
+    const hub = this.hubs.find(namespace, name);
+    const object = this.module.objectOf(resource, this.hubs.existing(namespace, name));
+    if (successor && !this.removals.hasBegun(resource)) return this.handOver(resource, hub);
+    const isAwaited =
+      this.module.isReferenced && object !== undefined && hub && !hub.metadata.deletionTimestamp;
+    const after = isAwaited ? this.removals.graceLeft(resource) : 0;
+    if (after > 0) return waiting('Removing', 'The removal waits for a successor.', after);
+    this.removals.begin(resource);
+    let removed: Removed = [];
+    try {
+      removed = await this.cleanup.remove(namespace, name, {
+        uid: resource.metadata.uid,
+        object,
+        run: (client) => this.removeFrom(client, resource, context),
+        forget: (client) => this.module.forget(resource, client),
+      });
+      return removed;
+    } finally {
+      if (!('type' in removed)) this.removals.forget(resource);
     }
-    removals.forget(resource);
+  }
+
+  private removeFrom(client: HubClient, resource: R, context: ReconcileContext) {
+    return removeObject(this.services, this.module, resource, client, context).catch((error: unknown) => {
+      this.throwIfBug(resource, client, error);
+      throw error;
+    });
+  }
+
+  private async handOver(resource: R, hub: Hub | undefined): Promise<Removed> {
+    const contacted = hub && (await this.hubs.contact(hub));
+    if (contacted && 'client' in contacted) {
+      const running = this.module.release?.(resource, contacted.client);
+      if (running) return running;
+      this.module.forget(resource, contacted.client);
+    }
+    this.removals.forget(resource);
     return HAND_OVER;
+  }
+
+  announceDeletion({ metadata: { namespace, uid }, spec: { hubRef } }: R): void {
+    this.cleanup.announce(uid, namespace, hubRef.name);
+  }
+
+  hold(resource: R): void {
+    const client = this.hubs.existing(resource.metadata.namespace, resource.spec.hubRef.name);
+    if (client) this.module.release?.(resource, client);
   }
 }
 
