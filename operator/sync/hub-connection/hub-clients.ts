@@ -29,7 +29,7 @@ export interface Usable {
 }
 
 /** A usable hub, or the outcome of a child that waits for the hub. */
-type Reached = Usable | { readonly outcome: Outcome };
+export type Reached = Usable | { readonly outcome: Outcome };
 
 /**
  * The clients with which children reach their hub: by the name in `hubRef`, with the token in the Hub's

@@ -1,19 +1,8 @@
-import { isDeepStrictEqual } from 'node:util';
 import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
-import { entriesOf } from './merge-keys';
-import {
-  type Addition,
-  deliveryIncludes,
-  freeKey,
-  inOneLine,
-  missingIncludes,
-  type TopLevel,
-  withRecorder,
-} from './additions';
-import { insertAtTop } from './insert-entries';
+import { extensionOf, markedText, sectionsOf, unmarkedText } from './extension';
 import type { ContentHashes } from '../../hub-pod/content-hashes';
 import { markerYaml } from './content-marker';
 import { configHash } from './config-hash';
@@ -70,10 +59,15 @@ export interface GeneratedConfiguration {
   readonly definitions: OwnDefinitions;
 }
 
-export type Generated =
-  | GeneratedConfiguration
-  /** The `message` names the problem and its position. */
-  | { readonly type: 'invalid'; readonly message: string };
+/** The `message` names the problem and its position. */
+interface Invalid {
+  readonly type: 'invalid';
+  readonly message: string;
+}
+
+export type Generated = GeneratedConfiguration | Invalid;
+
+type Parse = typeof parseHubYaml;
 
 const BYTE_ORDER_MARK = '\ufeff';
 
@@ -100,7 +94,7 @@ export function generateConfiguration(
     return generate(source, at, remembering(parseText));
   } catch (error) {
     // Aliases of aliases can be nested too deeply for the parser.
-    if (error instanceof RangeError) return { type: 'invalid', message: TOO_DEEP };
+    if (error instanceof RangeError) return invalid(TOO_DEEP);
     throw error;
   }
 }
@@ -116,13 +110,62 @@ export const problemOfSource = ({
 }: Pick<ConfigurationSource, 'configuration' | 'files'>): string | undefined =>
   problemOfFiles({ ...files, 'configuration.yaml': configuration });
 
-function generate(
-  { configuration, files = {}, origins, recorder, hasSecrets, readsDelivery }: ConfigurationSource,
+function generate(source: ConfigurationSource, at: (part: string) => void, parse: Parse): Generated {
+  const checked = check(source, at, parse);
+  if ('message' in checked) return checked;
+  const { written, all } = checked;
+  const { configuration, files = {}, origins, hasSecrets } = source;
+  // The byte order mark is added again at the end, since positions in the text are counted without it.
+  const mark = configuration.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
+  const extension = extensionOf(configuration.slice(mark.length), checked.configuration, source, parse);
+  if (!extension) return invalid(CANNOT_EXTEND);
+  const { file, notices } = extension;
+  // The marker is left out of the sections. It contains the hash of all other content.
+  const unmarkedFiles = { ...files, 'configuration.yaml': mark + unmarkedText(extension) };
+  const hash = configHash(unmarkedFiles);
+  const { targets, unlooked } = foreignTargets(written, parse, origins);
+  const sections = readSections(unmarkedFiles, parse);
+  const uses = [...sections.values()].flatMap(({ secrets }) => Object.keys(secrets));
+  const notes = sections.size + uses.length + foldersOf(targets).length;
+  const isOne = Object.keys(files).length === 0 || fitsInOne(unmarkedFiles, notes);
+  const stored = isOne ? files : withPartFiles(files);
+  const text = markedText(extension, markerYaml(hash, stored, hasSecrets), parse);
+  if (text === undefined) return invalid(CANNOT_EXTEND);
+  const generated = { ...stored, 'configuration.yaml': mark + text };
+  const tooLarge = problemOfStored(generated, notes, (name) => fieldOfFile(name, origins));
+  if (tooLarge !== undefined) return invalid(tooLarge);
+  return {
+    type: 'configuration',
+    files: generated,
+    hash,
+    sections,
+    secrets: secretUses(written, parse, origins),
+    notices,
+    lockouts: lockoutsIn(sectionsOf(file), file.anchors),
+    targets,
+    unlooked,
+    hidden: hiddenInFolders(all),
+    http: httpSectionIn(all),
+    definitions: ownDefinitionsIn(all),
+  };
+}
+
+/** The files as the user wrote them, of which the hub can read all. */
+interface CheckedFiles {
+  /** All texts by name. */
+  readonly written: Files;
+  readonly configuration: HubYaml;
+  readonly all: ConfigFiles;
+}
+
+/** Checks the user's files, from their sizes and syntax to what they would do to the hub. */
+function check(
+  { configuration, files = {}, origins }: ConfigurationSource,
   at: (part: string) => void,
-  parse: typeof parseHubYaml,
-): Generated {
+  parse: Parse,
+): CheckedFiles | Invalid {
   const tooMuch = problemOfSource({ configuration, files });
-  if (tooMuch !== undefined) return { type: 'invalid', message: tooMuch };
+  if (tooMuch !== undefined) return invalid(tooMuch);
   at('spec.configuration');
   const parsed = parse(configuration);
   if (!('document' in parsed)) return notYaml('spec.configuration', parsed);
@@ -132,7 +175,7 @@ function generate(
     return notYaml('spec.configuration', { problem, position: positionOf(root.range![0]) });
   }
   const inTheWay = fileInTheWay(Object.keys(files), origins);
-  if (inTheWay) return { type: 'invalid', message: inTheWay };
+  if (inTheWay) return invalid(inTheWay);
   for (const [name, text] of Object.entries(files)) {
     if (!isYaml(name)) continue;
     const field = fieldOfFile(name, origins);
@@ -143,72 +186,11 @@ function generate(
   at(Object.keys(files).length === 0 ? 'spec.configuration' : 'spec.configuration with spec.files');
   const written = { 'configuration.yaml': configuration, ...files };
   const all = new ConfigFiles(written, parse, origins);
-  if (hasMarker(all)) return { type: 'invalid', message: RESERVED };
+  if (hasMarker(all)) return invalid(RESERVED);
   const circle = includeCircle(all);
-  if (circle) return { type: 'invalid', message: circle };
+  if (circle) return invalid(circle);
   const cut = cutOff(all);
-  if (cut) return unreachable(cut);
-
-  // The byte order mark is added again at the end, since positions in the text are counted without it.
-  const mark = configuration.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
-  const body = configuration.slice(mark.length);
-  const { text: base, addition, notices } = withRecorder(body, parsed, recorder);
-  const file = parse(base);
-  if (!('document' in file)) return { type: 'invalid', message: CANNOT_EXTEND };
-  const sections = sectionsOf(file);
-  const own = [...missingIncludes(sections), ...(addition ? [addition] : [])];
-  const additions = [...own, ...(readsDelivery ? deliveryIncludes(withKeys(sections, own)) : [])];
-  const unmarked = insertAtTop(base, file, additions.map(inOneLine));
-  // The marker is left out of the sections. It contains the hash of all other content.
-  const unmarkedFiles = { ...files, 'configuration.yaml': mark + (unmarked ?? '') };
-  const hash = configHash(unmarkedFiles);
-  const { targets, unlooked } = foreignTargets(written, parse, origins);
-  const generatedSections = readSections(unmarkedFiles, parse);
-  const uses = [...generatedSections.values()].flatMap(({ secrets }) => Object.keys(secrets));
-  const notes = generatedSections.size + uses.length + foldersOf(targets).length;
-  const isOne = Object.keys(files).length === 0 || fitsInOne(unmarkedFiles, notes);
-  const stored = isOne ? files : withPartFiles(files);
-
-  const marker: Addition = [
-    freeKey(withKeys(sections, additions), 'script'),
-    markerYaml(hash, stored, hasSecrets),
-  ];
-  const complete = [...additions, marker];
-  const text = insertAtTop(base, file, complete.map(inOneLine)) ?? '';
-  const result = parse(text);
-  if (!('document' in result) || !hasKeys(result, sections, complete))
-    return { type: 'invalid', message: CANNOT_EXTEND };
-
-  const generated = { ...stored, 'configuration.yaml': mark + text };
-  const tooLarge = problemOfStored(generated, notes, (name) => fieldOfFile(name, origins));
-  if (tooLarge !== undefined) return { type: 'invalid', message: tooLarge };
-  return {
-    type: 'configuration',
-    files: generated,
-    hash,
-    sections: generatedSections,
-    secrets: secretUses(written, parse, origins),
-    notices,
-    lockouts: lockoutsIn(sections, file.anchors),
-    targets,
-    unlooked,
-    hidden: hiddenInFolders(all),
-    http: httpSectionIn(all),
-    definitions: ownDefinitionsIn(all),
-  };
-}
-
-const withKeys = (sections: TopLevel, additions: readonly Addition[]): TopLevel =>
-  new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
-
-function sectionsOf({ root, anchors }: HubYaml): TopLevel {
-  return isMap(root) ? entriesOf(root, anchors) : new Map();
-}
-
-/** Reports whether the file has exactly the given sections and additions. */
-function hasKeys(file: HubYaml, sections: TopLevel, additions: readonly Addition[]): boolean {
-  const expected = [...sections.keys(), ...additions.map(([key]) => key)].sort();
-  return isDeepStrictEqual([...sectionsOf(file).keys()].sort(), expected);
+  return cut ? unreachable(cut) : { written, configuration: parsed, all };
 }
 
 /** Reports whether a script of the user has the id of the operator's marker script. */
@@ -239,8 +221,8 @@ function fileInTheWay(names: readonly string[], origins: Origins | undefined): s
 }
 
 /** Remembers parsed texts: a large file takes a second to parse, and is read in several places. */
-function remembering(parseText: typeof parseHubYaml): typeof parseHubYaml {
-  const known = new Map<string, ReturnType<typeof parseHubYaml>>();
+function remembering(parseText: Parse): Parse {
+  const known = new Map<string, ReturnType<Parse>>();
   return (text) => {
     const parsed = known.get(text) ?? parseText(text);
     known.set(text, parsed);
@@ -253,16 +235,18 @@ const REMEDIES = {
   server_host: 'spec.networkPolicy of the Hub limits who reaches it',
 };
 
-function unreachable({ setting, place: { node, file } }: CutOff): Generated {
+function unreachable({ setting, place: { node, file } }: CutOff): Invalid {
   const at = node?.range ? `, ${inWords(file.positionOf(node.range[0]))}` : '';
   const remedy = REMEDIES[setting as keyof typeof REMEDIES] ?? 'encrypt at the Ingress or Gateway of the Hub';
-  const message = `spec.configuration${at}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port ${HUB_PORT}. Remove it; ${remedy}.`;
-  return { type: 'invalid', message };
+  return invalid(
+    `spec.configuration${at}: http.${setting} would make the hub unreachable for the probes of its pod and for the operator, which use plain HTTP at port ${HUB_PORT}. Remove it; ${remedy}.`,
+  );
 }
 
-function notYaml(field: string, { problem, position }: YamlProblem): Generated {
-  return { type: 'invalid', message: `${field}, ${inWords(position)}: ${problem}.` };
-}
+const notYaml = (field: string, { problem, position }: YamlProblem): Invalid =>
+  invalid(`${field}, ${inWords(position)}: ${problem}.`);
+
+const invalid = (message: string): Invalid => ({ type: 'invalid', message });
 
 const inWords = ({ line, column }: Position): string => `line ${line}, column ${column}`;
 

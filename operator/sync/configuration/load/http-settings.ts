@@ -108,6 +108,16 @@ export async function syncHttpSettings(
       'Rejected',
       `http.server_port is ${desired.server_port}, and the hub's Service expects the hub at ${port}: remove it. spec.service.port of the Hub sets the port of the Service.`,
     );
+  return takeStep(connection, config, desired, policy);
+}
+
+/** Takes the next step for settings that the hub can have. */
+async function takeStep(
+  connection: HubConnection,
+  config: HttpConfig,
+  desired: HttpSettings,
+  policy: HttpPolicy,
+): Promise<HttpResult> {
   const { sent, forced, remember } = policy;
   const hasUsedUpAttempts = !forced && sent?.hash === hashOf(desired) && sent.times >= HTTP_SETTINGS_ATTEMPTS;
   const step = nextHttpStep(config, desired);

@@ -40,11 +40,7 @@ export function loggerCalls(before: LoggerLevels, after: LoggerLevels): ServiceC
  * @returns the sections that the hub failed to reload, and its errors; undefined when all succeeded
  */
 export async function reloadSections(
-  {
-    clock,
-    log,
-    texts,
-  }: Pick<Services, 'clock' | 'log'> & {
+  services: Pick<Services, 'clock' | 'log'> & {
     readonly texts: Pick<ConfigurationTexts, 'loggerLevels'>;
   },
   client: HubClient,
@@ -52,6 +48,7 @@ export async function reloadSections(
   { before, after }: { readonly before: Files; readonly after: Files },
   signal: AbortSignal,
 ) {
+  const { texts } = services;
   const failures: { readonly sections: readonly string[]; readonly message: string }[] = [];
   for (const { service, sections } of reloads) {
     const [domain, name] = service.split('.') as [string, string];
@@ -60,7 +57,7 @@ export async function reloadSections(
         ? loggerCalls(await texts.loggerLevels(before), await texts.loggerLevels(after))
         : [{ domain, service: name, data: {} }];
     for (const call of calls) {
-      const message = await attempt(call);
+      const message = await attempt(services, client, call, signal);
       if (message !== undefined) failures.push({ sections, message });
     }
   }
@@ -69,28 +66,32 @@ export async function reloadSections(
     sections: [...new Set(failures.flatMap(({ sections }) => sections))],
     message: failures.map(({ message }) => message).join(' '),
   };
+}
 
-  /**
-   * Calls a service, with retries.
-   *
-   * @returns the last error, undefined when the call succeeded
-   */
-  async function attempt(call: ServiceCall): Promise<string | undefined> {
-    for (let count = 1; ; count++) {
-      const fields = { service: `${call.domain}.${call.service}`, reloadId: randomUUID(), attempt: count };
-      try {
-        await carryOut(client, call);
-        log.info(fields, 'reloaded sections of the configuration');
-        return undefined;
-      } catch (error) {
-        // The reconcile of the Hub handles rejected tokens and bans, and further requests would make them
-        // worse.
-        if (!(error instanceof HubError) || error instanceof TokenRejected || error instanceof HubBanned)
-          throw error;
-        log.warn({ ...fields, error }, 'failed to reload sections of the configuration');
-        if (count === RELOAD_ATTEMPTS) return `${fields.service} failed: ${error.message}.`;
-        await clock.sleep(RELOAD_ATTEMPT_PAUSE, signal);
-      }
+/**
+ * Calls a service, with retries.
+ *
+ * @returns the last error, undefined when the call succeeded
+ */
+async function attempt(
+  { clock, log }: Pick<Services, 'clock' | 'log'>,
+  client: HubClient,
+  call: ServiceCall,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let count = 1; ; count++) {
+    const fields = { service: `${call.domain}.${call.service}`, reloadId: randomUUID(), attempt: count };
+    try {
+      await carryOut(client, call);
+      log.info(fields, 'reloaded sections of the configuration');
+      return undefined;
+    } catch (error) {
+      // The reconcile of the Hub handles rejected tokens and bans, and further requests would make them worse.
+      if (!(error instanceof HubError) || error instanceof TokenRejected || error instanceof HubBanned)
+        throw error;
+      log.warn({ ...fields, error }, 'failed to reload sections of the configuration');
+      if (count === RELOAD_ATTEMPTS) return `${fields.service} failed: ${error.message}.`;
+      await clock.sleep(RELOAD_ATTEMPT_PAUSE, signal);
     }
   }
 }
