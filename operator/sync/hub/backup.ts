@@ -35,20 +35,7 @@ import { type Authenticated, type HubContext, type HubStep, requeueAfter } from 
 export function ensureBackupSchedule(
   services: Pick<Services, 'applier' | 'requeue' | 'secrets' | 'settings' | 'cache'>,
 ): HubStep<HubContext & Authenticated> {
-  const listening = new WeakSet<HubClient>();
-
-  async function listen(hub: Hub, client: HubClient): Promise<void> {
-    if (listening.has(client)) return;
-    listening.add(client);
-    const { namespace, name } = hub.metadata;
-    try {
-      await onBackupEnded(client.connection, () => services.requeue('Hub', namespace, name));
-    } catch (error) {
-      listening.delete(client);
-      throw error;
-    }
-  }
-
+  const listeners = new BackupListeners(services);
   return {
     name: 'backup',
     async run(context) {
@@ -70,7 +57,7 @@ export function ensureBackupSchedule(
       }
       const secrets = password ? [password.value] : [];
       try {
-        await listen(hub, client);
+        await listeners.add(hub, client);
         await applySchedule(services.cache, context, spec.backup, password?.value, secrets);
       } catch (error) {
         if (!(error instanceof HubError)) throw error;
@@ -79,6 +66,24 @@ export function ensureBackupSchedule(
       return {};
     },
   };
+}
+
+/** Requeues the Hub at the end of each backup, by one listener per client. */
+class BackupListeners {
+  private readonly listening = new WeakSet<HubClient>();
+
+  constructor(private readonly services: Pick<Services, 'requeue'>) {}
+
+  async add({ metadata: { namespace, name } }: Hub, client: HubClient): Promise<void> {
+    if (this.listening.has(client)) return;
+    this.listening.add(client);
+    try {
+      await onBackupEnded(client.connection, () => this.services.requeue('Hub', namespace, name));
+    } catch (error) {
+      this.listening.delete(client);
+      throw error;
+    }
+  }
 }
 
 /**

@@ -23,52 +23,68 @@ type External = NonNullable<HubSpec['external']>;
  * Connects to a hub that runs elsewhere (rules.md, "External hubs"). Its token is used and never replaced.
  */
 export function externalStep(
-  services: Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>,
+  services: ExternalServices,
   hubs: HubClients,
 ): HubStep<HubContext, Authenticated> {
-  const hubStart = new HubStart(services, hubs.healthMonitor);
-  const identity = new ExternalIdentity(services);
+  const external = new ExternalHubs(services, hubs);
+  return { name: 'external hub', run: (context) => external.connect(context) };
+}
 
-  async function observe(context: HubContext, url: string, client: HubClient) {
-    const { hub, status } = context;
-    const core = await getConfig(client.rest);
-    hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
-    status['version'] = core.version;
-    const problem = (await hubModeProblem(services, hub, core, client)) ?? (await requireAdmin(client));
-    if (problem) return problem;
-    const id = await identity.of(hub, client);
-    status['volumeID'] = id;
-    const conflict = identity.conflict(hub, id);
-    if (conflict) return { ...conflict, ...refused };
-    const running = await hubStart.running(context, client, core);
-    return isOutcome(running) ? running : { url, client, core: running.core };
+type ExternalServices = Pick<Services, 'applier' | 'cache' | 'secrets' | 'settings' | 'requeue'>;
+
+class ExternalHubs {
+  private readonly hubStart: HubStart;
+  private readonly identity: ExternalIdentity;
+
+  constructor(
+    private readonly services: ExternalServices,
+    private readonly hubs: HubClients,
+  ) {
+    this.hubStart = new HubStart(services, hubs.healthMonitor);
+    this.identity = new ExternalIdentity(services);
   }
 
-  return {
-    name: 'external hub',
-    async run(context) {
-      const { hub, spec } = context;
-      const external = spec.external!;
-      const invalid = invalidUrl(external, services.settings.allowLocalHubs);
-      if (invalid) return stalled('InvalidSpec', invalid, refused);
-      if (spec.delivery === 'File') context.problem = deliveryProblem;
-      const url = new URL(external.url).origin;
-      context.status['url'] = url;
-      if (hub.status?.url !== undefined && hub.status.url !== url) identity.forget(context);
-      const found = await resolveAccess(services, hub, spec, url);
-      if ('missing' in found) return tokenMissing(context, found);
-      const client = hubs.client(hub, found.access);
-      try {
-        return await observe(context, url, client);
-      } catch (error) {
-        if (!(error instanceof HubError)) throw error;
-        hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
-        // A Hub whose token is rejected gives up its claim to the hub.
-        if (error instanceof TokenRejected) identity.forget(context);
-        return externalErrorOutcome(error);
-      }
-    },
-  };
+  async connect(context: HubContext): Promise<Outcome | Authenticated> {
+    const { hub, spec } = context;
+    const external = spec.external!;
+    const invalid = invalidUrl(external, this.services.settings.allowLocalHubs);
+    if (invalid) return stalled('InvalidSpec', invalid, refused);
+    if (spec.delivery === 'File') context.problem = deliveryProblem;
+    const url = new URL(external.url).origin;
+    context.status['url'] = url;
+    if (hub.status?.url !== undefined && hub.status.url !== url) this.identity.forget(context);
+    const found = await resolveAccess(this.services, hub, spec, url);
+    if ('missing' in found) return tokenMissing(context, found);
+    const client = this.hubs.client(hub, found.access);
+    try {
+      return await this.observe(context, url, client);
+    } catch (error) {
+      if (!(error instanceof HubError)) throw error;
+      this.hubs.healthMonitor.watch(hub, client, stateFingerprint(error));
+      // A Hub whose token is rejected gives up its claim to the hub.
+      if (error instanceof TokenRejected) this.identity.forget(context);
+      return externalErrorOutcome(error);
+    }
+  }
+
+  private async observe(
+    context: HubContext,
+    url: string,
+    client: HubClient,
+  ): Promise<Outcome | Authenticated> {
+    const { hub, status } = context;
+    const core = await getConfig(client.rest);
+    this.hubs.healthMonitor.watch(hub, client, stateFingerprint(core));
+    status['version'] = core.version;
+    const problem = (await hubModeProblem(this.services, hub, core, client)) ?? (await requireAdmin(client));
+    if (problem) return problem;
+    const id = await this.identity.of(hub, client);
+    status['volumeID'] = id;
+    const conflict = this.identity.conflict(hub, id);
+    if (conflict) return { ...conflict, ...refused };
+    const running = await this.hubStart.running(context, client, core);
+    return isOutcome(running) ? running : { url, client, core: running.core };
+  }
 }
 
 /** Status of a Hub whose hub is not used. */

@@ -7,7 +7,7 @@ import { condition, type ConditionValue } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import { builtin, optional } from '../../../runtime/types';
 import type { Services } from '../../services';
-import { requeueAfter, type WorkloadStep } from '../steps';
+import { type HubContext, requeueAfter, type WorkloadStep } from '../steps';
 import { SERVICE_PORT, workloadManifest } from '../../hub-pod/owned-objects';
 import { ensureObject, ensureOptionalObject } from './ensure-object';
 import { notExposed } from './trusted-proxies';
@@ -35,40 +35,24 @@ export function ensureIngress(
   return {
     name: 'Ingress',
     async run(context) {
-      const { hub, spec, conditions, events } = context;
+      const { hub, spec } = context;
       const desired = spec.ingress?.enabled ? spec.ingress : undefined;
       const tls: TlsSource = desired ? tlsSourceOf(hub, desired) : { type: 'none' };
-      const issued = tls.type === 'issued' ? tls : undefined;
-      const type = optional.Certificate;
-      const { isServed: installed, object: certificate } = await ensureOptionalObject<Certificate>(
+      const certificate = desired && certificateOf(hub, desired, tls);
+      const issued = await ensureOptionalObject<Certificate>(
         services,
         discovery,
         hub,
-        type,
-        issued &&
-          workloadManifest(type, hub, {
-            secretName: issued.secretName,
-            dnsNames: [desired?.host],
-            issuerRef: issued.issuerRef,
-          }),
+        optional.Certificate,
+        certificate,
       );
-      const secretName = tls.type === 'none' || (issued && !installed) ? undefined : tls.secretName;
+      const secretName =
+        tls.type === 'none' || (certificate && !issued.isServed) ? undefined : tls.secretName;
       const manifest = desired && ingressOf(hub, desired, secretName);
       const ingress = await ensureObject<Ingress>(services, hub, builtin.Ingress, manifest);
       context.ingressAddress = ingress && addressOf(ingress);
-      conditions['CertManagerAvailable'] = null;
-      if (!issued) return {};
-      conditions['CertManagerAvailable'] = installed ? certManagerInstalled : certManagerMissing;
-      const problem = certificate && notIssued(certificate);
-      if (problem) conditions['Exposed'] ??= problem;
-      // Neither the Certificate nor its CRD is watched, so both are polled.
-      if (problem || !installed) requeueAfter(context, DEPENDENCY_REQUEUE);
-      if (!installed && conditionOf(hub, 'CertManagerAvailable')?.status !== 'False')
-        events.push({
-          type: 'Warning',
-          reason: 'CertManagerUnavailable',
-          message: certManagerMissing.message,
-        });
+      context.conditions['CertManagerAvailable'] = null;
+      if (certificate) reportCertificate(context, issued);
       return {};
     },
     present({ spec, conditions }, failure) {
@@ -76,6 +60,35 @@ export function ensureIngress(
       return {};
     },
   };
+}
+
+/** @returns undefined when no issuer is named */
+function certificateOf(hub: Hub, { host }: IngressSpec, tls: TlsSource): Manifest | undefined {
+  if (tls.type !== 'issued') return undefined;
+  const { secretName, issuerRef } = tls;
+  return workloadManifest(optional.Certificate, hub, { secretName, dnsNames: [host], issuerRef });
+}
+
+/** Sets conditions and events about a Certificate that is desired. */
+function reportCertificate(
+  context: HubContext,
+  {
+    isServed: isInstalled,
+    object: certificate,
+  }: { readonly isServed: boolean; readonly object?: Certificate },
+): void {
+  const { hub, conditions, events } = context;
+  conditions['CertManagerAvailable'] = isInstalled ? certManagerInstalled : certManagerMissing;
+  const problem = certificate && notIssued(certificate);
+  if (problem) conditions['Exposed'] ??= problem;
+  // Neither the Certificate nor its CRD is watched, so both are polled.
+  if (problem || !isInstalled) requeueAfter(context, DEPENDENCY_REQUEUE);
+  if (!isInstalled && conditionOf(hub, 'CertManagerAvailable')?.status !== 'False')
+    events.push({
+      type: 'Warning',
+      reason: 'CertManagerUnavailable',
+      message: certManagerMissing.message,
+    });
 }
 
 function tlsSourceOf(hub: Hub, { tls }: IngressSpec): TlsSource {

@@ -47,19 +47,10 @@ export class BanRecovery {
 
   /** @param ban the message of the ban */
   async recover(context: HubContext, ban: string): Promise<Outcome> {
-    const { hub, spec } = context;
+    const { hub } = context;
     const { podIp } = this.services.settings;
-    if (!spec.banRecovery.enabled) {
-      const message = `${sentence(ban)} banRecovery.enabled is false: ${manualSteps(podIp)}`;
-      // A failure that was reported before the recovery was disabled is outdated.
-      const conditions = { BanRecoveryFailed: null };
-      const details = { status: { phase: 'Unknown' }, conditions };
-      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, details);
-    }
-    if (!podIp) {
-      const message = `${sentence(ban)} The operator does not know its own address, because POD_IP is not set: ${manualSteps(podIp)}`;
-      return stopped(context, 'OperatorAddressUnknown', message);
-    }
+    const obstacle = this.obstacle(context, ban);
+    if (obstacle) return obstacle;
     const pod = podOf(this.services, hub);
     if (!pod || pod.metadata.deletionTimestamp) return this.restarting(ban, pod);
     const pendingRestart = this.pendingRestart.get(hub);
@@ -91,6 +82,25 @@ export class BanRecovery {
         return this.scheduleRestart(decision.history, ban);
       }
     }
+  }
+
+  /**
+   * The outcome when no restart can lift the ban.
+   *
+   * @returns undefined when one may
+   */
+  private obstacle(context: HubContext, ban: string): Outcome | undefined {
+    const { podIp } = this.services.settings;
+    if (!context.spec.banRecovery.enabled) {
+      const message = `${sentence(ban)} banRecovery.enabled is false: ${manualSteps(podIp)}`;
+      // A failure that was reported before the recovery was disabled is outdated.
+      const conditions = { BanRecoveryFailed: null };
+      const details = { status: { phase: 'Unknown' }, conditions };
+      return waiting('HubBanned', message, DEPENDENCY_REQUEUE, details);
+    }
+    if (podIp) return undefined;
+    const message = `${sentence(ban)} The operator does not know its own address, because POD_IP is not set: ${manualSteps(podIp)}`;
+    return stopped(context, 'OperatorAddressUnknown', message);
   }
 
   /**

@@ -4,7 +4,7 @@ import { objectNames, selectorOf } from '../../../kinds/object-names';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
 import type { Manifest } from '../../../runtime/apply';
 import type { Sent } from '../../../runtime/objects';
-import { stalled, waiting } from '../../../runtime/outcome';
+import { type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { type HubContext, requeueAfter, type WithClaim, type WorkloadStep } from '../steps';
@@ -38,54 +38,27 @@ export function ensureStatefulSet(
   return {
     name: 'StatefulSet',
     async run(context) {
-      const { hub, spec, status, notices } = context;
+      const { hub, spec, status } = context;
       status['restartHeld'] = null;
       const deletion = rollouts?.takeDeletion(hub);
       if (deletion !== undefined) context.events.push(deletionEvent(deletion));
       // The init values come first: they lift a ban of a running hub, even if a later step fails.
       await ensureInitValues(services, hub, spec);
-      const { claimProblem } = context;
-      if (claimProblem?.isChecked) return claimProblem.outcome;
-      const refusal = context.claim && refuseDowngrade(hub, spec, context.claim);
-      if (refusal) return stalled('DowngradeRefused', refusal);
-      const left = leftAllowance(hub, spec, context.claim);
-      if (left !== undefined) notices.push(left);
+      const problem = problemOfVolume(context);
+      if (problem) return problem;
       const { namespace, name } = hub.metadata;
+      const { workload } = objectNames(name);
       // The StatefulSet is read from the API server, since an outdated one from the cache could delay a
       // rollout that has already begun, or bring back its former hashes.
-      const present = await applier.find<StatefulSet>(
-        builtin.StatefulSet,
-        namespace,
-        objectNames(name).workload,
-      );
+      const present = await applier.find<StatefulSet>(builtin.StatefulSet, namespace, workload);
       const hashes = await rolloutHashes(services, hub, present);
-      if (!hashes) {
-        const message = 'Waiting for a HubConfiguration of this Hub: create one.';
-        return waiting('WaitingForConfiguration', message, DEPENDENCY_REQUEUE, {
-          status: { phase: 'Pending' },
-        });
-      }
+      if (!hashes) return configurationMissing;
       const community = communityHash(services, hub);
       const desired = statefulSet(hub, spec, { ...hashes, community }, applier.labels(hub));
       if ('problem' in desired) return stalled('InvalidSpec', desired.problem);
+      const { claimProblem } = context;
       if (claimProblem && !runsLike(present, desired.manifest, claimName(hub))) return claimProblem.outcome;
-      const { delay = 0, notice } = (await rollouts?.delay(hub, present, desired.manifest)) ?? {};
-      const set =
-        delay > 0 && present
-          ? present
-          : await applier.apply<StatefulSet>(builtin.StatefulSet, desired.manifest, { owner: hub });
-      if (delay > 0) {
-        // The dry run reports a manifest that the API server rejects before the delay is over.
-        await applier.dryRun(builtin.StatefulSet, desired.manifest, { owner: hub });
-        requeueAfter(context, delay);
-        if (notice) notices.push(notice);
-      } else {
-        rollouts?.recordApplied(hub);
-        context.workload = set;
-        const restart = present && !context.reconcile.dryRun && restartEvent(hub, present, set);
-        if (restart) context.events.push(restart);
-      }
-      const applied = hashesOf(set);
+      const applied = hashesOf(await rollOut(services, rollouts, context, present, desired.manifest));
       status['configHash'] = applied?.config ?? null;
       status['secretsHash'] = applied?.secrets ?? null;
       return {};
@@ -98,6 +71,65 @@ export function ensureStatefulSet(
       return {};
     },
   };
+}
+
+const configurationMissing = waiting(
+  'WaitingForConfiguration',
+  'Waiting for a HubConfiguration of this Hub: create one.',
+  DEPENDENCY_REQUEUE,
+  { status: { phase: 'Pending' } },
+);
+
+/**
+ * The outcome when no pod may start on the volume.
+ *
+ * @returns undefined when one may
+ */
+function problemOfVolume({
+  hub,
+  spec,
+  claim,
+  claimProblem,
+  notices,
+}: HubContext & WithClaim): Outcome | undefined {
+  if (claimProblem?.isChecked) return claimProblem.outcome;
+  const refusal = claim && refuseDowngrade(hub, spec, claim);
+  if (refusal) return stalled('DowngradeRefused', refusal);
+  const left = leftAllowance(hub, spec, claim);
+  if (left !== undefined) notices.push(left);
+  return undefined;
+}
+
+/**
+ * Applies the StatefulSet, as soon as it may restart the hub.
+ *
+ * @returns the StatefulSet that the hub has now
+ */
+async function rollOut(
+  { applier }: Pick<Services, 'applier'>,
+  rollouts: Rollouts | undefined,
+  context: HubContext,
+  present: StatefulSet | undefined,
+  desired: Manifest,
+): Promise<StatefulSet> {
+  const { hub, notices, reconcile } = context;
+  const { delay = 0, notice } = (await rollouts?.delay(hub, present, desired)) ?? {};
+  const set =
+    delay > 0 && present
+      ? present
+      : await applier.apply<StatefulSet>(builtin.StatefulSet, desired, { owner: hub });
+  if (delay > 0) {
+    // The dry run reports a manifest that the API server rejects before the delay is over.
+    await applier.dryRun(builtin.StatefulSet, desired, { owner: hub });
+    requeueAfter(context, delay);
+    if (notice) notices.push(notice);
+  } else {
+    rollouts?.recordApplied(hub);
+    context.workload = set;
+    const restart = present && !reconcile.dryRun && restartEvent(hub, present, set);
+    if (restart) context.events.push(restart);
+  }
+  return set;
 }
 
 /** Reports whether the hub already runs on this claim and with this image. */
