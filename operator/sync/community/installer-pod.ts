@@ -67,10 +67,7 @@ export function installerPod(
   installation: Installation,
   { set, claimName, nodeName }: HubWorkload,
 ): Manifest {
-  const { parts, remove } = installation;
   const hub: Fields = { ...set.spec.template.spec };
-  const containers = (hub['initContainers'] ?? []) as readonly Fields[];
-  const prepare = containers.find((each) => each['name'] === PREPARE_CONTAINER);
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -86,45 +83,49 @@ export function installerPod(
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       terminationGracePeriodSeconds: 10,
-      containers: [
-        {
-          name: INSTALLER_CONTAINER,
-          ...(prepare && pick(prepare, CONTAINER_FIELDS)),
-          command: pythonCommand(
-            INSTALL,
-            CONFIG,
-            PARTS,
-            TERMINATION_LOG,
-            JSON.stringify({ install: task(installation.install), remove }),
-          ),
-          resources: {
-            requests: { cpu: '10m', memory: '32Mi' },
-            limits: { cpu: '1', memory: '256Mi' },
-          },
-          terminationMessagePolicy: 'FallbackToLogsOnError',
-          volumeMounts: [
-            { name: 'config', mountPath: CONFIG },
-            { name: 'parts', mountPath: PARTS, readOnly: true },
-          ],
-        },
-      ],
+      containers: [installerContainer(hub, installation)],
       volumes: [
         { name: 'config', persistentVolumeClaim: { claimName } },
-        {
-          name: 'parts',
-          projected: {
-            sources: Array.from({ length: parts }, (_, index) => ({
-              secret: {
-                name: partName(metadata.name, index),
-                items: [{ key: PART_KEY, path: String(index).padStart(3, '0') }],
-              },
-            })),
-          },
-        },
+        { name: 'parts', projected: { sources: partSources(metadata.name, installation.parts) } },
       ],
     },
   };
 }
+
+/** @param hub spec of the hub's pod */
+function installerContainer(hub: Fields, { install, remove }: Installation): Fields {
+  const containers = (hub['initContainers'] ?? []) as readonly Fields[];
+  const prepare = containers.find((each) => each['name'] === PREPARE_CONTAINER);
+  return {
+    name: INSTALLER_CONTAINER,
+    ...(prepare && pick(prepare, CONTAINER_FIELDS)),
+    command: pythonCommand(
+      INSTALL,
+      CONFIG,
+      PARTS,
+      TERMINATION_LOG,
+      JSON.stringify({ install: task(install), remove }),
+    ),
+    resources: {
+      requests: { cpu: '10m', memory: '32Mi' },
+      limits: { cpu: '1', memory: '256Mi' },
+    },
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: [
+      { name: 'config', mountPath: CONFIG },
+      { name: 'parts', mountPath: PARTS, readOnly: true },
+    ],
+  };
+}
+
+/** The Secrets with the parts of the files, as files that are numbered in their order. */
+const partSources = (pod: string, parts: number) =>
+  Array.from({ length: parts }, (_, index) => ({
+    secret: {
+      name: partName(pod, index),
+      items: [{ key: PART_KEY, path: String(index).padStart(3, '0') }],
+    },
+  }));
 
 /** Key of a Secret with a part of the files. */
 export const PART_KEY = 'part';

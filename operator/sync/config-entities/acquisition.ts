@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock';
+import type { EventSpec } from '../../runtime/event-spec';
 import type { Outcome } from '../../runtime/outcome';
 import type { Child } from '../objects/child';
 import { ownEntityRecord } from '../objects/own-entity';
@@ -33,35 +34,20 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
     readonly whereIs: (id: string) => Pick<Place, 'isShared'>;
   },
 ): Promise<Outcome> {
-  const { resource, id, spec, cached } = work;
+  const { id, cached } = work;
   const { idField, type } = entityType;
   const exists = observation.type !== 'Absent';
   const owner = exists ? ownerOf(id) : undefined;
   const { entity } = observation;
-  // A failed removal has already taken the label away.
-  const isFormer = formerIds(resource).includes(id);
-  const isOperators = !whereIs(id).isShared;
-  const isCreated = entity ? await isCreatedByOperator(work.client, entity, isOperators) : isOperators;
-  const isOurs = isFormer || isCreated;
+  const isOurs = await isFromOperator(work, entity, !whereIs(id).isShared);
   const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
-  const events = adopted && !owner ? [adoptedEvent(`${type} ${id}`)] : [];
-  const former = recordedId(entityType, resource);
-  const leftovers = formerIds(resource).filter((each) => each !== id);
-  cached.formerEntityId = undefined;
-  if (former !== undefined && shouldDelete(resource)) {
-    leftovers.push(former);
-    cached.formerEntityId = resource.status?.['entityId'] as string | undefined;
-  } else if (former !== undefined) {
-    const message =
-      `The ${type} ${former} stays in the hub beside ${id}, ` +
-      `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not needed.`;
-    events.push({ type: 'Warning', reason: 'CleanupSkipped', message });
-  }
+  const former = formerObject(entityType, work);
+  cached.formerEntityId = former.entityId;
   forgetFormer(cached, clock.monotonic());
   return inProgress(entityType, work, 0, {
     status: {
       [idField]: id,
-      formerIds: leftovers.length > 0 ? leftovers : null,
+      formerIds: former.leftovers.length > 0 ? former.leftovers : null,
       adopted: adopted || null,
       appliedHash: null,
       entityId: null,
@@ -69,8 +55,48 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       delivery: exists || entity ? null : work.place.delivery,
       ...volumeStatus(work.volume),
     },
-    events,
+    events: [...(adopted && !owner ? [adoptedEvent(`${type} ${id}`)] : []), ...former.events],
   });
+}
+
+/**
+ * Reports whether the operator made the object.
+ *
+ * @param isOperators only the operator writes to the place of the object
+ */
+async function isFromOperator<R extends Child, S extends ConfigEntitySpec>(
+  { client, id, resource }: EntityWork<R, S>,
+  entity: Observation['entity'],
+  isOperators: boolean,
+): Promise<boolean> {
+  const isCreated = entity ? await isCreatedByOperator(client, entity, isOperators) : isOperators;
+  // A failed removal has already taken the label away.
+  return isCreated || formerIds(resource).includes(id);
+}
+
+/** The object that the resource had so far. It is removed later, or an event says that it stays. */
+interface FormerObject {
+  /** All former ids under which an object may have to be removed. */
+  readonly leftovers: readonly string[];
+  readonly entityId?: string | undefined;
+  readonly events: readonly EventSpec[];
+}
+
+function formerObject<R extends Child, S extends ConfigEntitySpec>(
+  entityType: EntityType<R, S>,
+  { id, resource, spec }: EntityWork<R, S>,
+): FormerObject {
+  const leftovers = formerIds(resource).filter((each) => each !== id);
+  const former = recordedId(entityType, resource);
+  if (former === undefined) return { leftovers, events: [] };
+  if (shouldDelete(resource)) {
+    const entityId = resource.status?.['entityId'] as string | undefined;
+    return { leftovers: [...leftovers, former], entityId, events: [] };
+  }
+  const message =
+    `The ${entityType.type} ${former} stays in the hub beside ${id}, ` +
+    `${spec.deletionPolicy ? 'as deletionPolicy is Orphan' : 'since it was adopted'}: remove it in the hub if it is not needed.`;
+  return { leftovers, events: [{ type: 'Warning', reason: 'CleanupSkipped', message }] };
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { Clock } from '../../base/clock';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds';
+import type { Child } from '../objects/child';
 import { childModule } from '../objects/child-module';
 import type { OwnEntitySettings } from '../objects/own-entity';
 import type { ObjectType } from '../objects/ownership';
@@ -9,6 +11,7 @@ import { waitUntilRecorded, runWhileResponsive } from '../objects/while-responsi
 import { automations } from './automation';
 import { DeliveryReport } from './delivery/delivery-report';
 import { EntityContexts } from './entity-contexts';
+import type { ConfigEntitySpec, EntityType } from './entity-type';
 import { LeftBehind } from './left-behind';
 import { ReferenceCheck } from './references';
 import { scenes } from './scene';
@@ -29,47 +32,34 @@ export function configEntityModules(
   const references = new ReferenceCheck(services);
   const leftBehind = new LeftBehind(services, contexts, [automations, scenes, scripts]);
   const report = new DeliveryReport(services, contexts, [automations, scenes, scripts]);
+  const module = <R extends Child, S extends ConfigEntitySpec>(type: EntityType<R, S>) =>
+    childModule(
+      services,
+      hubs,
+      new ConfigEntitySync(type, services, contexts, ownEntityOf(type), references),
+    );
   return {
     deliveryOf: (hub: Hub, client: HubClient) => report.of(hub, client),
     findLeftBehind: (hub: Hub, client: HubClient) => leftBehind.report(hub, client),
     modules: {
-      HubAutomation: childModule(
-        services,
-        hubs,
-        new ConfigEntitySync(automations, services, contexts, ownEntityOf(automations), references),
-      ),
-      HubScene: childModule(
-        services,
-        hubs,
-        new ConfigEntitySync(scenes, services, contexts, ownEntityOf(scenes), references),
-      ),
-      HubScript: childModule(
-        services,
-        hubs,
-        new ConfigEntitySync(scripts, services, contexts, ownEntityOf(scripts), references),
-      ),
+      HubAutomation: module(automations),
+      HubScene: module(scenes),
+      HubScript: module(scripts),
     },
     /**
      * Resolves when no write is in progress and status has all results. Writes to a hub that does not respond
      * are not waited for.
      */
     async drain() {
-      const { clock } = services;
-      await Promise.all(
-        hubs.all.map(async (client) => {
-          await runWhileResponsive(
-            client,
-            clock,
-            Promise.resolve(contexts.find(client)?.places.files.waitUntilIdle()),
-          );
-          await runWhileResponsive(client, clock, client.drain());
-          await waitUntilRecorded(
-            client,
-            clock,
-            () => contexts.find(client)?.cache.hasUnrecordedResults() ?? false,
-          );
-        }),
-      );
+      await Promise.all(hubs.all.map((client) => drained(client, services.clock, contexts)));
     },
   };
+}
+
+/** Waits for the writes to one hub and for their record in status, as long as the hub responds. */
+async function drained(client: HubClient, clock: Clock, contexts: EntityContexts): Promise<void> {
+  const context = () => contexts.find(client);
+  await runWhileResponsive(client, clock, Promise.resolve(context()?.places.files.waitUntilIdle()));
+  await runWhileResponsive(client, clock, client.drain());
+  await waitUntilRecorded(client, clock, () => context()?.cache.hasUnrecordedResults() ?? false);
 }

@@ -14,7 +14,7 @@ import { ObjectSync } from '../objects/object-sync';
 import { shouldDelete } from '../objects/removal';
 import type { Services } from '../services';
 import { changedAnswers, hashAnswers, recorded } from './answer-hashes';
-import { resolveAnswers } from './answers';
+import { type Answers, resolveAnswers } from './answers';
 import { acquire, adoptable } from './entry/acquisition';
 import { abortFlow, endCreation, leftEntries } from './entry/interrupted';
 import { appliedAnswers, EntryMaintenance } from './entry/maintenance';
@@ -22,6 +22,7 @@ import { removeEntry } from './entry/removal';
 import { forgottenEntry } from './entry/status';
 import { NO_CANDIDATES } from './entry/candidates';
 import {
+  type IntegrationContext,
   type IntegrationContexts,
   type IntegrationReconcile,
   type IntegrationResource,
@@ -82,18 +83,11 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     const hub = this.contexts.of(client, resource);
     await client.events.watch();
     const hashes = hashAnswers(answers, key);
-    const cached = hub.of(resource);
-    cached.secrets.remember(answers.secrets);
-    if (context.forced) {
-      cached.failures.clear();
-      cached.cuts = undefined;
-      cached.confirmation = undefined;
-    }
-    const { rejectedHash: _, ...others } = resource.status ?? {};
+    const cached = cachedFor(hub, resource, answers, context);
     return {
       resource,
       spec,
-      status: context.forced ? others : (resource.status ?? {}),
+      status: statusFor(resource, context),
       client,
       clock: this.services.clock,
       context,
@@ -238,4 +232,27 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
     // The title in the spec is not secret, and has to be comparable with the title of the entry.
     return (text) => (text === resource.spec.title ? text : secrets.redact(client.rest.redact(text)));
   }
+}
+
+/** The status of a resource. A forced reconcile does not see which answers were rejected. */
+function statusFor({ status = {} }: IntegrationResource, { forced }: ReconcileContext) {
+  const { rejectedHash: _, ...others } = status;
+  return forced ? others : status;
+}
+
+/** The state of a resource between reconciles. A forced reconcile begins without its failures. */
+function cachedFor(
+  hub: IntegrationContext,
+  resource: IntegrationResource,
+  { secrets }: Answers,
+  { forced }: ReconcileContext,
+) {
+  const cached = hub.of(resource);
+  cached.secrets.remember(secrets);
+  if (forced) {
+    cached.failures.clear();
+    cached.cuts = undefined;
+    cached.confirmation = undefined;
+  }
+  return cached;
 }

@@ -61,6 +61,15 @@ export async function runAgain(
   const after = (await client.configEntries.refreshed()).get(entry.entry_id);
   const isUpdated = after?.modified_at !== modifiedAt || (SUCCESS.test(key) && others === 0);
   if (after && isUpdated) return { type: 'applied', applied: noneApplied(changed) };
+  return recreation(reconcile, others, changed);
+}
+
+/** The result when changed answers are valid, but only a new entry can get them. */
+function recreation(
+  reconcile: IntegrationReconcile,
+  others: number,
+  changed: readonly string[],
+): OperationResult {
   // Many integrations search for the device before they try a password, so the abort does not prove that a
   // secret is valid.
   const hasSecret = allAnswers(reconcile.answers).some(

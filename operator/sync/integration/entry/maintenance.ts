@@ -55,7 +55,7 @@ export class EntryMaintenance {
   }
 
   private async apply(reconcile: IntegrationReconcile, entry: ConfigEntry): Promise<Outcome> {
-    const { cached, client, draining, hashes, key, previous, spec, status } = reconcile;
+    const { cached, client, hashes, key, previous, spec, status } = reconcile;
     const seen = seenStatus(reconcile, entry);
     const difference = await this.correctEntry(reconcile, entry);
     if (difference && 'outcome' in difference) return difference.outcome;
@@ -79,15 +79,7 @@ export class EntryMaintenance {
     if (isAsked && (!isUpdate || failed))
       return withStatus(stillFailed(reconcile, 'reauth') ?? reauthenticate(reconcile, reauth), seen);
     if (failed) return withStatus(failed, seen);
-    if (isUpdate) {
-      if (draining) return inProgress(reconcile, undefined);
-      const operation = startOperation(reconcile, 'update', (running) =>
-        new EntryUpdate(reconcile, entry, before, running).run(),
-      );
-      const what = `${removedSubentries(entry, lost)} They are created again.`;
-      const events = isLeft || lost.length === 0 ? [] : [this.drift.reportCorrected(what)];
-      return inProgress(reconcile, operation, undefined, drift ? {} : seen, events);
-    }
+    if (isUpdate) return this.update(reconcile, entry, before, isLeft ? [] : lost, drift ? {} : seen);
     if (person) return withStatus(person, seen);
     cached.failures.clear();
     // Answers that only moved in the spec have new ids.
@@ -99,6 +91,29 @@ export class EntryMaintenance {
       return withStatus(this.drift.reportLeft(reconcile.resource, what), fields);
     }
     return withStatus(entryOutcome(entry, previous), fields);
+  }
+
+  /**
+   * Starts the operation that applies changed answers.
+   *
+   * @param before answers that count as applied
+   * @param lost subentries that the operation creates again
+   * @param fields status fields
+   */
+  private update(
+    reconcile: IntegrationReconcile,
+    entry: ConfigEntry,
+    before: AnswerHashes,
+    lost: readonly string[],
+    fields: Readonly<Record<string, unknown>>,
+  ): Outcome {
+    if (reconcile.draining) return inProgress(reconcile, undefined);
+    const operation = startOperation(reconcile, 'update', (running) =>
+      new EntryUpdate(reconcile, entry, before, running).run(),
+    );
+    const what = `${removedSubentries(entry, lost)} They are created again.`;
+    const events = lost.length === 0 ? [] : [this.drift.reportCorrected(what)];
+    return inProgress(reconcile, operation, undefined, fields, events);
   }
 
   /** The outcome when the entry was removed from the hub. */

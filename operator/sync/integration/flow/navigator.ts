@@ -69,13 +69,17 @@ export const isUnsure = ({ kind }: FlowProblem): boolean => ['lost', 'failed', '
 export const mayBeOfRestart = (problem: FlowProblem): boolean =>
   isUnsure(problem) || problem.kind === 'unavailable';
 
-/** The reaction to a step. */
-type Move =
+/** A request that returns the next step. */
+export type StepRequest =
   | { readonly type: 'submit'; readonly data: object; readonly uploads: readonly Upload[] }
   /** The hub works on the step: poll it. */
   | { readonly type: 'wait' }
   /** Read the step again without delay. */
-  | { readonly type: 'read' }
+  | { readonly type: 'read' };
+
+/** The reaction to a step. */
+type Move =
+  | StepRequest
   | { readonly type: 'created'; readonly entry?: ConfigEntry | undefined }
   | { readonly type: 'aborted' | 'failed'; readonly problem: FlowProblem };
 

@@ -5,7 +5,7 @@ import type { HubClient } from '../../../client/hub-client';
 import type { Clock } from '../../../base/clock';
 import { messageOf } from '../../../base/errors';
 import { FLOW_LIMIT } from '../../../base/limits';
-import { type FlowAnswers, FlowNavigator, type FlowProblem, isUnsure } from './navigator';
+import { type FlowAnswers, FlowNavigator, type FlowProblem, isUnsure, type StepRequest } from './navigator';
 import type { Upload } from '../../../client/entries/forms/fill-form';
 
 /** The end of a flow. */
@@ -42,6 +42,7 @@ export interface FlowHooks {
 
 /** Milliseconds between two reads of a step on which the hub works. */
 const PROGRESS_POLL = 1_000;
+
 /**
  * Runs a flow from its first step to its end. No flow stays open in the hub, even after an error.
  *
@@ -72,37 +73,21 @@ export async function answerFlow(
   hooks: FlowHooks,
   keepOpen = false,
 ): Promise<FlowEnd> {
-  const { clock, signal, onOpen } = hooks;
+  const { clock, onOpen } = hooks;
   const navigator = new FlowNavigator(answers);
-  const { flow_id: flowId } = first;
+  const flow: OpenFlow = { flows, kind, flowId: first.flow_id };
   const startedAt = clock.monotonic();
   let step = first;
   let isOpen = !isEnd(first);
   try {
-    if (isOpen) await onOpen?.(flowId);
+    if (isOpen) await onOpen?.(flow.flowId);
     for (;;) {
       const move = navigator.next(step);
       const isOverdue = clock.monotonic() - startedAt > FLOW_LIMIT;
       if (isOverdue && (move.type === 'submit' || move.type === 'wait'))
         return { type: 'failed', problem: { ...tooSlow, step: stepOf(step) }, navigator };
-      switch (move.type) {
-        case 'created':
-        case 'aborted':
-        case 'failed':
-          return { ...move, navigator };
-        case 'submit': {
-          hooks.assertDesired();
-          const data = await withUploads(flows, move.data, move.uploads);
-          hooks.assertDesired();
-          step = await flows.submit(kind, flowId, data);
-          break;
-        }
-        case 'wait':
-        case 'read':
-          if (move.type === 'wait') await clock.sleep(PROGRESS_POLL, signal);
-          step = await flows.read(kind, flowId);
-          break;
-      }
+      if (move.type === 'created' || 'problem' in move) return { ...move, navigator };
+      step = await nextStep(flow, move, hooks);
       isOpen = !isEnd(step);
     }
   } catch (error) {
@@ -113,12 +98,37 @@ export async function answerFlow(
     if (onOpen && isUnsure(problem)) isOpen = false;
     return { type: 'failed', problem: { ...problem, withSecret: navigator.withSecret }, navigator };
   } finally {
-    if (isOpen && !keepOpen)
-      await flows.abort(kind, flowId).catch((error: unknown) => {
-        // The hub may keep the flow until its restart. The error or result of the flow is more important.
-        if (!(error instanceof HubUnreachable)) throw error;
-      });
+    if (isOpen && !keepOpen) await abort(flow);
   }
+}
+
+interface OpenFlow {
+  readonly flows: HubClient['flows'];
+  readonly kind: FlowRequest['kind'];
+  readonly flowId: string;
+}
+
+async function nextStep(
+  { flows, kind, flowId }: OpenFlow,
+  request: StepRequest,
+  { assertDesired, clock, signal }: FlowHooks,
+): Promise<FlowStep> {
+  if (request.type === 'submit') {
+    assertDesired();
+    const data = await withUploads(flows, request.data, request.uploads);
+    assertDesired();
+    return flows.submit(kind, flowId, data);
+  }
+  if (request.type === 'wait') await clock.sleep(PROGRESS_POLL, signal);
+  return flows.read(kind, flowId);
+}
+
+/** Ends a flow in the hub. A hub that does not respond may keep it until its restart. */
+async function abort({ flows, kind, flowId }: OpenFlow): Promise<void> {
+  await flows.abort(kind, flowId).catch((error: unknown) => {
+    // The error or result of the flow is more important.
+    if (!(error instanceof HubUnreachable)) throw error;
+  });
 }
 
 const tooSlow: FlowProblem = { kind: 'error', text: 'the hub works on the step for too long' };
