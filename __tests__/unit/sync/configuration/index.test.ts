@@ -1,10 +1,13 @@
 import { unbounded } from '../../../../operator/base/bounded-task';
 import type { Hub, HubConfiguration, HubSecrets } from '../../../../operator/kinds';
+import { objectNames } from '../../../../operator/kinds/object-names';
 import type { Manifest } from '../../../../operator/runtime/apply';
 import type { ReconcileContext } from '../../../../operator/runtime/sync-module';
 import { configurationModule } from '../../../../operator/sync/configuration';
 import { generateConfiguration } from '../../../../operator/sync/configuration/generate/generate';
 import { parseHubYaml } from '../../../../operator/sync/configuration/generate/hub-yaml';
+import { packed } from '../../../../operator/sync/configuration/generate/packed-files';
+import { withPartFiles } from '../../../../operator/sync/configuration/generate/parts';
 import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import { PodRestarts } from '../../../../operator/sync/hub-pod/pod-restarts';
 import { readFormerValues, writeFormerValues } from '../../../../operator/sync/secrets-yaml/values-in-use';
@@ -236,6 +239,25 @@ describe('configurationModule', () => {
       reason: 'HubNotFound',
       status: { configHash: expect.stringMatching(/^sha256:/) },
     });
+  });
+
+  test('restores the parts of the published content while there is no new one', async () => {
+    const files = withPartFiles({ 'configuration.yaml': 'logger:\n', 'packages/a.yaml': 'counter:\n' });
+    const binaryData = { '.packed': packed(files).toString('base64') };
+    const { applied, outcome } = await sync({
+      hub: aHub(),
+      spec: { configuration: 'a: [\n' },
+      published: {},
+      configMaps: {
+        'villa-configuration': { metadata: { name: 'villa-configuration' }, data: {}, binaryData },
+      },
+    });
+    expect(outcome).toMatchObject({ type: 'Stalled', reason: 'InvalidConfiguration' });
+    expect(applied).toEqual(
+      objectNames('villa')
+        .configurationParts()
+        .map((part) => `ConfigMap ${part}`),
+    );
   });
 
   test('generates it for a Hub that cannot be used yet, and is not ready', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hub } from '../../../../operator/kinds';
 import { HUB_LABEL } from '../../../../operator/kinds/annotations';
-import { HubUnreachable } from '../../../../operator/client/connection/errors';
+import { HubRejected, HubUnreachable } from '../../../../operator/client/connection/errors';
 import { ready as readyOutcome, stalled, type Waiting, waiting } from '../../../../operator/runtime/outcome';
 import { HAND_OVER, type ReconcileContext, type SyncModule } from '../../../../operator/runtime/sync-module';
 import type { Child } from '../../../../operator/sync/objects/child';
@@ -424,6 +424,25 @@ describe('childModule', () => {
       await clock.advance(10_000);
       expect(await sync()).toMatchObject({ type: 'Ready' });
       expect(synced).toBe(1);
+    });
+
+    test('leaves each outage to the Hub for a while: an answer of the hub ends the one before', async () => {
+      const errors = [
+        new HubUnreachable('no answer'),
+        new HubRejected('400', 'no'),
+        new HubUnreachable('no answer'),
+      ];
+      module = childModule<Child>(given, hubs, {
+        sync: () => Promise.reject(errors.shift()!),
+        remove: () => Promise.resolve([]),
+        forget: () => undefined,
+        objectOf: () => undefined,
+      });
+      expect(await sync()).toMatchObject({ reason: 'HubUnreachable', unreported: true });
+      await clock.advance(20_000);
+      expect(await sync()).toMatchObject({ reason: 'RejectedByHub' });
+      await clock.advance(20_000);
+      expect(await sync()).toMatchObject({ reason: 'HubUnreachable', unreported: true });
     });
 
     test('begins nothing that a restart would interrupt, and ends running work', async () => {

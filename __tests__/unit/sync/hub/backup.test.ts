@@ -448,6 +448,26 @@ describe('the last backup', () => {
 });
 
 describe('ensureBackupSchedule', () => {
+  test('listens to the backups of a client once, and once more after a failure', async () => {
+    const failures = [new HubRejected('not_loaded', 'no backups yet')];
+    const subscribe = jest.fn(() => {
+      const failure = failures.shift();
+      return failure ? Promise.reject(failure) : Promise.resolve(() => Promise.resolve());
+    });
+    const answers: Record<string, object> = {
+      'backup/config/info': { config: fresh },
+      'backup/agents/info': { agents: [{ agent_id: 'backup.local', name: 'This system' }] },
+    };
+    const command = (type: string) => Promise.resolve(answers[type]);
+    const client = hubClient({ connection: { command, subscribe } });
+    const step = ensureBackupSchedule(services({ cache: { get: () => undefined, list: function* () {} } }));
+    for (const calls of [1, 2, 2]) {
+      const context = { ...aHubContext(aHub({ spec: { backup: {} } })), url: '', client, core: {} as never };
+      await step.run(context);
+      expect(subscribe).toHaveBeenCalledTimes(calls);
+    }
+  });
+
   test('quotes rejections of the hub without the current and the former password', async () => {
     const answers: Record<string, () => Promise<unknown>> = {
       'backup/config/info': () =>

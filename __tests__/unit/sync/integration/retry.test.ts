@@ -135,7 +135,8 @@ describe('answers that fail', () => {
       house.apply('one', { configuration: texts({ password: 'y' }) });
       await settle();
       expect(submits()).toHaveLength(2);
-      await house.reconcile('one', { forced: true });
+      const again = await house.reconcile('one', { forced: true });
+      expect(again).toMatchObject({ type: 'Waiting', reason: 'ConfigFlowInProgress' });
       await settle();
       expect(submits()).toHaveLength(3);
     },

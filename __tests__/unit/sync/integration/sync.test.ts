@@ -441,6 +441,7 @@ describe('IntegrationSync', () => {
       house.apply('one', { ...lamp('2'), driftPolicy: 'Warn' });
       expect(await house.settle('one')).toMatchObject({ type: 'Ready' });
       expect(integrations.subentries.map(({ title }) => title)).toEqual(['Lamp']);
+      for (const { message } of house.events) expect(message).not.toContain('They are created again.');
     });
   });
 

@@ -13,7 +13,7 @@ import { aClaim, aHub, aHubContext, services } from '../../fixtures';
  * Makes a cluster with the ConfigMap that a HubConfiguration generates, and records the manifests that were
  * applied to its StatefulSet.
  */
-function setup(metadata: Partial<Hub['metadata']> = {}) {
+function setup(metadata: Partial<Hub['metadata']> = {}, installed: readonly object[] = []) {
   const clock = new ManualClock();
   const hub = aHub({ metadata });
   const hashes: Record<string, string> = {};
@@ -39,7 +39,7 @@ function setup(metadata: Partial<Hub['metadata']> = {}) {
     },
     cache: {
       get: (kind: string) => (kind === 'Hub' ? hub : { metadata: { name: 'villa-0' } }) as never,
-      ofHub: function* () {},
+      ofHub: (kind: string) => (kind === 'HubCommunityRepository' ? installed : []) as never,
     },
     cluster: { request: <T>() => Promise.resolve({} as T) },
   });
@@ -116,12 +116,25 @@ describe('ensureStatefulSet', () => {
     expect(dryRuns).toHaveLength(2);
     expect(annotations()).toHaveLength(1);
     await clock.advance(3_000);
-    await reconcile();
+    const { status } = (await reconcile()).context;
+    expect(status).toMatchObject({ configHash: 'sha256:3', secretsHash: 'sha256:4' });
     expect(annotations()).toHaveLength(2);
     expect(annotations()[1]).toMatchObject({
       'hub-operator.dev/config-hash': 'sha256:3',
       'hub-operator.dev/secrets-hash': 'sha256:4',
     });
+  });
+
+  test('has the community integrations of the volume in the template, so that the hub loads another version', async () => {
+    const status = { target: 'custom_components/hue', digest: 'sha256:5', claimUID: '1' };
+    const { annotations, hashes, reconcile } = setup({}, [{ spec: { category: 'integration' }, status }]);
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    await reconcile();
+    expect(annotations()).toEqual([
+      expect.objectContaining({
+        'hub-operator.dev/community-hash': expect.stringMatching(/^sha256:[\da-f]{64}$/) as unknown,
+      }),
+    ]);
   });
 
   test('names the restart in an event when the template is applied, not at its creation and not in a dry-run', async () => {

@@ -124,6 +124,20 @@ describe('runFlow', () => {
     await runFlow(client, request, { steps: [], fields: [{ id: 'x', field: 'host', value: file }] }, hooks());
     expect(calls).toEqual(['submit {"host":"id of ca.crt: pem"}']);
   });
+
+  test('an answer is not sent if the resource is deleted while its file is uploaded', async () => {
+    const file = { type: 'file', content: Buffer.from('pem'), fileName: 'ca.crt' } as const;
+    const { client, calls } = hubWith(FORM, CREATED);
+    const deleted = new AbortController();
+    jest.spyOn(client.flows, 'upload').mockImplementation(() => {
+      deleted.abort(new Stopping('the resource was deleted'));
+      return Promise.resolve('id');
+    });
+    const fields = [{ id: 'x', field: 'host', value: file }];
+    const running = runFlow(client, request, { steps: [], fields }, hooks(deleted.signal));
+    await expect(running).rejects.toThrow(Stopping);
+    expect(calls).toEqual(['abort']);
+  });
 });
 
 describe('answerFlow', () => {
