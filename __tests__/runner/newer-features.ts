@@ -29,7 +29,7 @@ export const newerFeatures: readonly NewerFeature[] = [
   },
   { file: 'integration/hub/missing-commands.test.ts', title: 'has its settings of the web server', ...HTTP },
   {
-    file: 'integration/hub-workload/real-hub.test.ts',
+    file: 'integration/hub/workload/real-hub.test.ts',
     since: '2026.11.0',
     because: 'the versions that it names are older and newer than the pinned one',
   },

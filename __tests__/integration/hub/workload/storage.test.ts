@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { StatefulSet } from '../../../operator/sync/hub-pod/owned-objects';
-import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
-import { configuration, Home, type StoredCondition } from '../../cluster/home';
-import { idleHub, nowhere } from '../../cluster/idle-hub';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import type { StatefulSet } from '../../../../operator/sync/hub-pod/owned-objects';
+import { freshNamespace, kubectl, mustKubectl, until } from '../../../cluster';
+import { configuration, Home, type StoredCondition } from '../../../cluster/home';
+import { idleHub, nowhere } from '../../../cluster/idle-hub';
+import { startTestOperator, type TestOperator } from '../../../cluster/operator';
 
 // The volume of a hub over the lifetimes of Hubs and claims.
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { freshNamespace, kubectl, mustKubectl, until } from '../../cluster';
-import { configuration, Home, hubSecrets, secret, type Stored } from '../../cluster/home';
-import { idleHub, nowhere } from '../../cluster/idle-hub';
-import { oneOfThree } from '../../cluster/one-of-three';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { freshNamespace, kubectl, mustKubectl, until } from '../../../cluster';
+import { configuration, Home, hubSecrets, secret, type Stored } from '../../../cluster/home';
+import { idleHub, nowhere } from '../../../cluster/idle-hub';
+import { oneOfThree } from '../../../cluster/one-of-three';
+import { startTestOperator, type TestOperator } from '../../../cluster/operator';
 
 // The effect of each field of a Hub on its StatefulSet. The pod is never scheduled; running.test.ts tests
 // running pods.

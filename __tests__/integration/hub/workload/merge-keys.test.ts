@@ -1,5 +1,5 @@
-import { mergeKeys } from '../../../operator/sync/hub/workload/merge';
-import { mustKubectl } from '../../cluster';
+import { mergeKeys } from '../../../../operator/sync/hub/workload/merge';
+import { mustKubectl } from '../../../cluster';
 
 interface Schema {
   readonly $ref?: string;

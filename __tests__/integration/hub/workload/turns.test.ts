@@ -1,9 +1,9 @@
-import { getConfig } from '../../../operator/client/setup/core';
-import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { addCustomIntegration } from '../../cluster/custom-integration';
-import { configuration, Home, hub } from '../../cluster/home';
-import { restoreOnboarded } from '../../cluster/onboarded-volume';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { getConfig } from '../../../../operator/client/setup/core';
+import { freshNamespace, mustKubectl, until } from '../../../cluster';
+import { addCustomIntegration } from '../../../cluster/custom-integration';
+import { configuration, Home, hub } from '../../../cluster/home';
+import { restoreOnboarded } from '../../../cluster/onboarded-volume';
+import { startTestOperator, type TestOperator } from '../../../cluster/operator';
 
 // Two real hubs, and a newer version of the operator that changes the pod template of both.
 

@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { forceReconcile } from '../../cluster/forced-reconcile';
-import { configuration, Home, type Stored } from '../../cluster/home';
-import { lightHub, lightPod, type ProgramEnvironment, programEnvironment } from '../../cluster/light-hub';
-import { ObjectHistory } from '../../cluster/object-history';
-import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { freshNamespace, mustKubectl, until } from '../../../cluster';
+import { forceReconcile } from '../../../cluster/forced-reconcile';
+import { configuration, Home, type Stored } from '../../../cluster/home';
+import { lightHub, lightPod, type ProgramEnvironment, programEnvironment } from '../../../cluster/light-hub';
+import { ObjectHistory } from '../../../cluster/object-history';
+import { startTestOperator, type TestOperator } from '../../../cluster/operator';
 
 // The effect of a Hub's fields on a running pod, and the conditions of a pod that does not run. Most tests
 // run a lightweight program in the pod; real-hub.test.ts tests the reports of the hub itself.

@@ -1,9 +1,9 @@
-import { forceReconcile } from '../../cluster/forced-reconcile';
-import { freshNamespace, mustKubectl, until } from '../../cluster';
-import { Home, hub, HUB_VERSION } from '../../cluster/home';
-import { changeHttpSettings } from '../../cluster/http-settings';
-import { startTestOperator } from '../../cluster/operator';
-import { startHub } from '../../cluster/onboarded-volume';
+import { forceReconcile } from '../../../cluster/forced-reconcile';
+import { freshNamespace, mustKubectl, until } from '../../../cluster';
+import { Home, hub, HUB_VERSION } from '../../../cluster/home';
+import { changeHttpSettings } from '../../../cluster/http-settings';
+import { startTestOperator } from '../../../cluster/operator';
+import { startHub } from '../../../cluster/onboarded-volume';
 
 // Facts that a real hub reports: its version, and its trusted proxies.
 
