@@ -2,7 +2,8 @@ import { fewNames } from '../../operator/base/few-names';
 import { Command } from 'commander';
 import type { CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
-import { exitCodes } from '../exit-codes';
+import type { Environment } from '../environment';
+import { type ExitCode, exitCodes } from '../exit-codes';
 import { writeFiles } from '../export/files';
 import { type Destination, destinationOf, withDestination } from '../export/options';
 import { count, formatResult, formatTable, oneLine } from '../output';
@@ -32,32 +33,37 @@ export function convertCommand(context: CommandContext): Command {
     .option('--helpers', 'make resources of helpers in the YAML, too, and take them out of it')
     .option('--force', 'replace files that are there with another content, also their comments')
     .action(
-      context.action(async (path: string, given: ConvertOptions) => {
-        const options = destinationOf(given);
-        const { clock, terminal } = context.environment;
-        terminal.progress('Reading the files');
-        assertName(options.hub);
-        const source = await readSource(path, options.output);
-        const { converted, written } = await withTexts(clock, async (texts) => {
-          const made = await convert(source, options, texts);
-          terminal.progress('Writing the files');
-          const isReplaced = options.force === true;
-          return {
-            converted: made,
-            written: await writeFiles(options.output, made.files, { isReplaced, texts }),
-          };
-        });
-        const { files: _, ...rest } = converted;
-        const result = { ...rest, ...written, written: written.written.map((each) => each.path) };
-        terminal.print(
-          await formatResult(options.format, result, () => summary(options, converted, written)),
-        );
-        const isIncomplete = [converted.errors, converted.notExpressed, written.kept].some(
-          (each) => each.length > 0,
-        );
-        return isIncomplete ? exitCodes.incomplete : exitCodes.success;
-      }),
+      context.action((path: string, given: ConvertOptions) =>
+        convertFiles(path, destinationOf(given), context.environment),
+      ),
     );
+}
+
+/** @throws CommandError */
+async function convertFiles(
+  path: string,
+  options: ConvertOptions,
+  { clock, terminal }: Environment,
+): Promise<ExitCode> {
+  terminal.progress('Reading the files');
+  assertName(options.hub);
+  const source = await readSource(path, options.output);
+  const { converted, written } = await withTexts(clock, async (texts) => {
+    const made = await convert(source, options, texts);
+    terminal.progress('Writing the files');
+    const isReplaced = options.force === true;
+    return {
+      converted: made,
+      written: await writeFiles(options.output, made.files, { isReplaced, texts }),
+    };
+  });
+  const { files: _, ...rest } = converted;
+  const result = { ...rest, ...written, written: written.written.map((each) => each.path) };
+  terminal.print(await formatResult(options.format, result, () => summary(options, converted, written)));
+  const isIncomplete = [converted.errors, converted.notExpressed, written.kept].some(
+    (each) => each.length > 0,
+  );
+  return isIncomplete ? exitCodes.incomplete : exitCodes.success;
 }
 
 /** Checks the name of the Hub, from which the names of ConfigMaps are made. @throws CommandError */

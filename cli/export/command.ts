@@ -3,7 +3,7 @@ import type { ClusterOptions } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
-import { exitCodes } from '../exit-codes';
+import { type ExitCode, exitCodes } from '../exit-codes';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { count, formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
@@ -46,43 +46,42 @@ export function exportCommand(context: CommandContext): Command {
         'which the hub would read its whole file',
     )
     .option('--force', 'replace files that are there with another content, also their comments')
-    .action(
-      context.action(async (given: ExportOptions) => {
-        const options = destinationOf(given);
-        const { environment } = context;
-        const { terminal } = environment;
-        const inFiles = options.config === undefined ? {} : await idsInCopy(options.config);
-        const hub = await openNamed(environment, options);
-        try {
-          const { content, notExpressed: unread } = await readHub(
-            hub.client,
-            environment.clock,
-            inFiles,
-            await describedBlueprints(environment, options),
-            (text) => terminal.progress(text),
-          );
-          const hubName = options.hub ?? DEFAULT_NAME;
-          const { described, notExpressed: ambiguous } = describe(hubName, content);
-          terminal.progress('Checking the resources');
-          const { files, notExpressed: unfit, warnings } = await filesOf(described);
-          const { written, kept, others } = await withTexts(environment.clock, (texts) =>
-            writeFiles(options.output, files, { isReplaced: options.force === true, texts }),
-          );
-          const result = {
-            written: written.map(({ path, kind, name }) => ({ path, kind, name })),
-            notExpressed: [...unread, ...ambiguous, ...unfit],
-            warnings,
-            kept,
-            others,
-            hub: hubName,
-          };
-          terminal.print(await formatResult(options.format, result, () => summary(options, result)));
-          return result.notExpressed.length + kept.length > 0 ? exitCodes.incomplete : exitCodes.success;
-        } finally {
-          hub.close();
-        }
-      }),
+    .action(context.action((given: ExportOptions) => exportHub(context.environment, destinationOf(given))));
+}
+
+/** @throws CommandError, HubError */
+async function exportHub(environment: Environment, options: ExportOptions): Promise<ExitCode> {
+  const { clock, terminal } = environment;
+  const inFiles = options.config === undefined ? {} : await idsInCopy(options.config);
+  const hub = await openNamed(environment, options);
+  try {
+    const { content, notExpressed: unread } = await readHub(
+      hub.client,
+      clock,
+      inFiles,
+      await describedBlueprints(environment, options),
+      (text) => terminal.progress(text),
     );
+    const hubName = options.hub ?? DEFAULT_NAME;
+    const { described, notExpressed: ambiguous } = describe(hubName, content);
+    terminal.progress('Checking the resources');
+    const { files, notExpressed: unfit, warnings } = await filesOf(described);
+    const { written, kept, others } = await withTexts(clock, (texts) =>
+      writeFiles(options.output, files, { isReplaced: options.force === true, texts }),
+    );
+    const result = {
+      written: written.map(({ path, kind, name }) => ({ path, kind, name })),
+      notExpressed: [...unread, ...ambiguous, ...unfit],
+      warnings,
+      kept,
+      others,
+      hub: hubName,
+    };
+    terminal.print(await formatResult(options.format, result, () => summary(options, result)));
+    return result.notExpressed.length + kept.length > 0 ? exitCodes.incomplete : exitCodes.success;
+  } finally {
+    hub.close();
+  }
 }
 
 /** Blueprints that the cluster describes. A hub at an address of its own has no Hub there. */

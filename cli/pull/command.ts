@@ -8,7 +8,8 @@ import type { CustomResource } from '../../operator/kinds/resource';
 import type { Cluster } from '../cluster';
 import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
-import { exitCodes } from '../exit-codes';
+import type { Environment } from '../environment';
+import { type ExitCode, exitCodes } from '../exit-codes';
 import { likelySecrets } from '../export/likely-secrets';
 import { StoredObjects } from '../diff/stored-objects';
 import { type OutputOptions, printResult, withOutput } from '../output';
@@ -42,47 +43,46 @@ export function pullCommand(context: CommandContext): Command {
     .argument('<resource>', 'KIND/NAME of a resource with an object in the hub')
     .option('--write <file>', 'file with the resource, which is changed')
     .action(
-      context.clusterAction(async (cluster, argument: string, options: PullOptions) => {
-        const { write } = options;
-        const { clock, terminal } = context.environment;
-        const { definition, name } = await findTarget(cluster, argument, children);
-        const resource = await cluster.get(definition, name);
-        const siblings = [...(await cluster.listAll()).values()]
-          .flat()
-          .filter((each) => hubNameOf(each) === hubNameOf(resource));
-        const file = write === undefined ? undefined : await fileWith(write);
-        await withTexts(clock, async (texts) => {
-          // The file may be older than the cluster, or edited since the last apply.
-          const compared = file
-            ? await resourceInFile(texts, file, definition, resource)
-            : { ...resource, kind: definition.kind };
-          const fields = await fieldsInHub(cluster, compared, siblings, clock);
-          refuseSecrets(fields);
-          const { kind } = definition;
-          if (file) {
-            const { path } = file;
-            const line = await change(texts, {
-              file: path,
-              text: file.text,
-              kind,
-              name,
-              namespace: resource.metadata.namespace,
-              fields,
-            });
-            await printResult(
-              terminal,
-              options,
-              { kind, name, file: path, changed: Object.keys(fields) },
-              () => line,
-            );
-          } else {
-            const inHub = pulled(resource, kind, fields);
-            await printResult(terminal, options, inHub, () => printDocument(inHub));
-          }
-        });
-        return exitCodes.success;
-      }),
+      context.clusterAction((cluster, argument: string, options: PullOptions) =>
+        pull(cluster, argument, options, context.environment),
+      ),
     );
+}
+
+/** @throws CommandError, HubError */
+async function pull(
+  cluster: Cluster,
+  argument: string,
+  options: PullOptions,
+  { clock, terminal }: Environment,
+): Promise<ExitCode> {
+  const { write } = options;
+  const { definition, name } = await findTarget(cluster, argument, children);
+  const resource = await cluster.get(definition, name);
+  const siblings = [...(await cluster.listAll()).values()]
+    .flat()
+    .filter((each) => hubNameOf(each) === hubNameOf(resource));
+  const file = write === undefined ? undefined : await fileWith(write);
+  await withTexts(clock, async (texts) => {
+    // The file may be older than the cluster, or edited since the last apply.
+    const compared = file
+      ? await resourceInFile(texts, file, definition, resource)
+      : { ...resource, kind: definition.kind };
+    const fields = await fieldsInHub(cluster, compared, siblings, clock);
+    refuseSecrets(fields);
+    const { kind } = definition;
+    if (file) {
+      const { namespace } = resource.metadata;
+      const { path, text } = file;
+      const line = await change(texts, { file: path, text, kind, name, namespace, fields });
+      const result = { kind, name, file: path, changed: Object.keys(fields) };
+      await printResult(terminal, options, result, () => line);
+    } else {
+      const inHub = pulled(resource, kind, fields);
+      await printResult(terminal, options, inHub, () => printDocument(inHub));
+    }
+  });
+  return exitCodes.success;
 }
 
 interface TextFile {
