@@ -104,10 +104,7 @@ async function convertConfiguration(
   });
   const { secret, ...secrets } = secretsOf(names.hub, inventory);
   const raw = Object.entries(carried).map(([path, text]) => rawFile(`config/${path}`, text));
-  const findings = await checkConfiguration(manifest, configMaps, carried, texts);
-  const notes = (isError: boolean) =>
-    inventory.notes.filter((each) => each.isError === isError).map(({ message }) => message);
-  const inNotes = new Set(notes(true));
+  const findings = withNotes(await checkConfiguration(manifest, configMaps, carried, texts), inventory);
   return {
     files: [
       resourceFile('hub-configuration.yaml', manifest),
@@ -116,19 +113,27 @@ async function convertConfiguration(
         : []),
       ...raw,
     ],
-    errors: [...refused, ...inNotes, ...findings.errors.filter((each) => !inNotes.has(each))],
-    warnings: [
-      ...notes(false),
-      ...findings.warnings,
-      ...largeFiles(configMaps, carried),
-      ...secrets.warnings,
-    ].map((message) => ({
-      path: 'configuration',
-      message,
-    })),
+    errors: [...refused, ...findings.errors],
+    warnings: [...findings.warnings, ...largeFiles(configMaps, carried), ...secrets.warnings].map(
+      (message) => ({ path: 'configuration', message }),
+    ),
     stays: [...stays, ...secrets.stays],
     configMaps,
     ...(secret && { secret: { name: secret.name, keys: secret.keys } }),
+  };
+}
+
+/** The errors and warnings of the check, after the notes of the inventory. An error of both is there once. */
+function withNotes(
+  { errors, warnings }: Awaited<ReturnType<typeof checkConfiguration>>,
+  { notes }: Inventory,
+): { readonly errors: readonly string[]; readonly warnings: readonly string[] } {
+  const messages = (isError: boolean) =>
+    notes.filter((each) => each.isError === isError).map(({ message }) => message);
+  const inNotes = new Set(messages(true));
+  return {
+    errors: [...inNotes, ...errors.filter((each) => !inNotes.has(each))],
+    warnings: [...messages(false), ...warnings],
   };
 }
 

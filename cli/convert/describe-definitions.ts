@@ -31,6 +31,28 @@ export async function describeDefinitions(
   inYaml: HelpersOfYaml,
   texts: BoundedTasks,
 ): Promise<DescribedDefinitions> {
+  const defined = await definedIn(files, texts);
+  const stored = storedEntries(files, inYaml);
+  const { described } = describe(hub, {
+    entities: defined.entities,
+    entries: stored.entries,
+    integrations: [],
+  });
+  return {
+    resources: described.map((each) => (defined.withoutId.has(each.object) ? withoutHubId(each) : each)),
+    notExpressed: [...defined.notExpressed, ...stored.notExpressed],
+  };
+}
+
+interface Defined {
+  readonly entities: Readonly<Record<ConfigEntityKind, readonly StoredEntity[]>>;
+  /** Entity ids of definitions without an id. */
+  readonly withoutId: ReadonlySet<string>;
+  readonly notExpressed: readonly NotExpressed[];
+}
+
+/** The automations, scenes and scripts in the hub's own files. @throws CommandError */
+async function definedIn(files: Files, texts: BoundedTasks): Promise<Defined> {
   const notExpressed: NotExpressed[] = [];
   const entities: Record<ConfigEntityKind, StoredEntity[]> = { automation: [], scene: [], script: [] };
   const withoutId = new Set<string>();
@@ -53,6 +75,18 @@ export async function describeDefinitions(
       entities[kind].push({ id: id ?? at(line), entityId, payload: withModernKeys(payload) });
     }
   }
+  return { entities, withoutId, notExpressed };
+}
+
+/** The zones and helpers that users have made in the UI, and the helpers of the configuration. */
+function storedEntries(
+  files: Files,
+  inYaml: HelpersOfYaml,
+): {
+  readonly entries: Partial<Record<RegistryType, readonly RegistryRecord[]>>;
+  readonly notExpressed: readonly NotExpressed[];
+} {
+  const notExpressed: NotExpressed[] = [];
   const entries: Partial<Record<RegistryType, readonly RegistryRecord[]>> = {};
   for (const type of STORED_TYPES) {
     const file = `.storage/${type}`;
@@ -62,9 +96,7 @@ export async function describeDefinitions(
     for (const { id } of hidden) notExpressed.push({ object: `${type} ${String(id)}`, reason: HIDDEN });
     entries[type] = [...shown, ...inYaml.records(type)];
   }
-  const { described } = describe(hub, { entities, entries, integrations: [] });
-  const resources = described.map((each) => (withoutId.has(each.object) ? withoutHubId(each) : each));
-  return { resources, notExpressed };
+  return { entries, notExpressed };
 }
 
 /** Removes `hubId`, so that the operator derives an id from the name of the resource. */

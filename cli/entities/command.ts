@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
 import type { HubClient } from '../../operator/client/hub-client';
+import type { DeviceRecord } from '../../operator/client/registries/device-settings';
+import type { EntityRecord } from '../../operator/client/registries/entity-settings';
 import { truncate } from '../../operator/base/truncate';
 import type { DeviceSelector } from '../../operator/sync/registry/borrowed/devices';
 import { integration, type HubIntegration } from '../../operator/kinds';
@@ -102,29 +104,39 @@ export async function listEntities(
   };
   const deviceSelects = new Map(all.map((device) => [device.id, selectOf(device, known)]));
   const shown = [...entities.all].filter(({ uniqueId }) => !isMarker(uniqueId));
+  const nameOfArea = (id: string) => areas.get(id)?.name;
   return shown
     .sort((a, b) => (a.entityId < b.entityId ? -1 : 1))
-    .map((entity): ListedEntity => {
-      const { entityId, integration, uniqueId, deviceId, originalName } = entity;
-      const device = deviceId === null ? undefined : devices.get(deviceId);
-      const name = entity.settings['name'] ?? originalName;
-      const deviceName = device?.settings['name'] ?? device?.originalName;
-      const areaId = entity.settings['areaName'] ?? device?.settings['areaName'];
-      const area = typeof areaId === 'string' ? areas.get(areaId)?.name : undefined;
+    .map((entity) => {
+      const device = entity.deviceId === null ? undefined : devices.get(entity.deviceId);
       const deviceSelect = device && deviceSelects.get(device.id);
       return {
-        entity: entityId,
-        ...(name && { name: String(name) }),
-        ...(deviceName && { device: String(deviceName) }),
-        integration,
-        uniqueId,
-        ...(area !== undefined && { area }),
-        ...(entity.settings['disabled'] === true && { disabled: true }),
-        ...(entity.settings['hidden'] === true && { hidden: true }),
+        ...described(entity, device, nameOfArea),
         select: selectOfEntity(entity, shown, deviceSelect, known),
         ...(deviceSelect && { deviceSelect }),
       };
     });
+}
+
+function described(
+  { entityId, integration, uniqueId, originalName, settings }: EntityRecord,
+  device: DeviceRecord | undefined,
+  nameOfArea: (id: string) => string | undefined,
+): Omit<ListedEntity, 'select' | 'deviceSelect'> {
+  const name = settings['name'] ?? originalName;
+  const deviceName = device?.settings['name'] ?? device?.originalName;
+  const areaId = settings['areaName'] ?? device?.settings['areaName'];
+  const area = typeof areaId === 'string' ? nameOfArea(areaId) : undefined;
+  return {
+    entity: entityId,
+    ...(name && { name: String(name) }),
+    ...(deviceName && { device: String(deviceName) }),
+    integration,
+    uniqueId,
+    ...(area !== undefined && { area }),
+    ...(settings['disabled'] === true && { disabled: true }),
+    ...(settings['hidden'] === true && { hidden: true }),
+  };
 }
 
 const HEAD = ['ENTITY', 'NAME', 'DEVICE', 'INTEGRATION', 'UNIQUE ID', 'AREA'];

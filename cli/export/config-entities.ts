@@ -66,12 +66,7 @@ export async function readEntities(
   inFile: ReadonlySet<string> = new Set(),
 ): Promise<ReadEntities> {
   const all = await client.connection.command('config/entity_registry/list');
-  const entities = all
-    .filter(
-      ({ entity_id: entityId, platform, unique_id: id }) =>
-        entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && !isMarker(id),
-    )
-    .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
+  const entities = ofKind(kind, all);
   const known = new Set(all.map(({ entity_id: entityId }) => entityId));
   const states = await idsOfStates(client, kind);
   const withoutId = states.all.filter((entityId) => !known.has(entityId));
@@ -100,6 +95,15 @@ export async function readEntities(
   notExpressed.push(...(await loggedObjects(client, kind, stored)));
   return { stored: stored.sort((a, b) => (a.id < b.id ? -1 : 1)), notExpressed };
 }
+
+/** The entities of automations, scenes or scripts that the registry has, by unique id. */
+const ofKind = (kind: ConfigEntityKind, all: readonly RegistryEntity[]): readonly RegistryEntity[] =>
+  all
+    .filter(
+      ({ entity_id: entityId, platform, unique_id: id }) =>
+        entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && !isMarker(id),
+    )
+    .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
 
 /** Why the file lacks an entity that the registry has. */
 function whyUnread(

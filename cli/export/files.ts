@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { messageOf } from '../../operator/base/errors';
 import { isObject } from '../../operator/base/is-object';
 import { type BoundedTasks, unbounded } from '../../operator/base/bounded-task';
-import { findingsOf } from '../../operator/offline/findings';
+import { type Finding, findingsOf } from '../../operator/offline/findings';
 import { type Manifest, readManifests } from '../../operator/offline/manifests';
 import type { NotExpressed } from './config-entities';
 import { likelySecrets, webhookIds } from './likely-secrets';
@@ -73,12 +73,7 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
     candidates.map(({ manifest }) => manifest),
     unbounded,
   );
-  const errors = new Map(
-    findings
-      .filter(({ severity }) => severity === 'error')
-      .reverse() // the map keeps the last value, so the first error of each file wins
-      .map(({ file, field, message }) => [file, field === undefined ? message : `${field}: ${message}`]),
-  );
+  const errors = firstErrors(findings);
   const files = candidates.flatMap(({ manifest: _, ...file }) => {
     const error = errors.get(file.path);
     if (error === undefined) return [file];
@@ -88,6 +83,15 @@ export async function filesOf(described: readonly Described[]): Promise<CheckedF
   const written = new Set(files.map(({ path }) => path));
   return { files, notExpressed, warnings: warnings.filter(({ path }) => written.has(path)) };
 }
+
+/** The first error of each file. */
+const firstErrors = (findings: readonly Finding[]): ReadonlyMap<string, string> =>
+  new Map(
+    findings
+      .filter(({ severity }) => severity === 'error')
+      .reverse() // the map keeps the last value, so the first error of each file wins
+      .map(({ file, field, message }) => [file, field === undefined ? message : `${field}: ${message}`]),
+  );
 
 const WEBHOOK =
   ' is a secret: who knows it can trigger the automation. Keep the file where only people of the house read it.';

@@ -9,7 +9,7 @@ import {
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { Categories } from '../../operator/client/registries/category-registry';
-import { lookedUpNames } from '../../operator/sync/registry/desired';
+import { type LookedUpNames, lookedUpNames } from '../../operator/sync/registry/desired';
 import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
 import { categoryType } from '../../operator/sync/registry/borrowed/declared';
@@ -47,15 +47,12 @@ export async function readHub(
   );
   const integrations = [...(await client.configEntries.all()).values()];
   const hasEntries = new Set(entries.filter(([, records]) => records.length > 0).map(([type]) => type));
-  const lookedUp = new Map<string, ReadonlyMap<string, string>>();
-  for (const entryType of entryTypes.filter(({ type }) => hasEntries.has(type)))
-    for (const [noun, names] of await lookedUpNames(entryType, client)) lookedUp.set(noun, names);
   return {
     content: {
       entities: { automation: automation.stored, scene: scene.stored, script: script.stored },
       entries: Object.fromEntries(entries),
       integrations,
-      lookedUp,
+      lookedUp: await readLookedUp(client, hasEntries),
       settings: await readSettings(client),
     },
     notExpressed: [
@@ -88,6 +85,14 @@ export async function readRegistry(
     if (isUnknownCommand(error)) return []; // this version of the hub lacks the registry
     throw error;
   }
+}
+
+/** The names that entries of these types refer to by a lookup. */
+async function readLookedUp(client: HubClient, types: ReadonlySet<RegistryType>): Promise<LookedUpNames> {
+  const lookedUp = new Map<string, ReadonlyMap<string, string>>();
+  for (const entryType of entryTypes.filter(({ type }) => types.has(type)))
+    for (const [noun, names] of await lookedUpNames(entryType, client)) lookedUp.set(noun, names);
+  return lookedUp;
 }
 
 async function readSettings(client: HubClient): Promise<HubSettings> {

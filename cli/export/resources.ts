@@ -74,6 +74,12 @@ const byNumber = new Intl.Collator('en', { numeric: true });
 /** Sources of config entries that neither a user nor the configuration created. */
 const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 
+/** Names and settings to which the resources of a hub refer. */
+interface References {
+  readonly nameOf: NameOfEntry;
+  readonly settings: HubSettings | undefined;
+}
+
 /** The resources for the content of a hub, named after aliases, in the order of kinds and ids. */
 export function describe(
   hub: string,
@@ -85,38 +91,18 @@ export function describe(
     nameOfEntry(entries, type as RegistryType, id);
   const described = [
     ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, { nameOf, settings })),
-    ...Object.entries(ENTITY_KINDS).flatMap(([kind, { definition, specOf }]) => {
-      const all = entities[kind as ConfigEntityKind].map((stored) => ({ stored, spec: specOf(stored) }));
-      const names = new Names();
-      const resourceNames = new Map(
-        all
-          .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
-          .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
-      );
-      return all.map(({ stored: { id, entityId }, spec }) =>
-        resourceOf(hub, definition, entityId, resourceNames.get(id)!, {
-          hubId: id,
-          ...spec,
-          ...(settings && ownEntitySpec(definition.kind, entityId, settings, nameOf)),
-        }),
-      );
-    }),
+    ...Object.keys(ENTITY_KINDS).flatMap((kind) =>
+      describeEntities(hub, kind as ConfigEntityKind, entities, { nameOf, settings }),
+    ),
   ];
   const found = describeIntegrations(hub, integrations);
-  const ofEntries = settings
-    ? entryTypes.flatMap((entryType) =>
-        (entries[entryType.type] ?? []).map((each) =>
-          madeEntityId(entryType, entryIdIn(entryType.type, each), settings),
-        ),
-      )
-    : [];
-  const ofDefinitions = Object.values(entities).flat();
-  const made = new Set([
-    ...ofDefinitions.map(({ entityId }) => entityId),
-    ...ofEntries.filter((each) => each !== undefined),
-  ]);
   const others = settings
-    ? describeSettings(settings, { integrations, names: found.names, nameOf, made })
+    ? describeSettings(settings, {
+        integrations,
+        names: found.names,
+        nameOf,
+        made: madeEntityIds({ entities, entries }, settings),
+      })
     : { described: [], notExpressed: [] };
   return {
     described: [
@@ -131,6 +117,29 @@ export function describe(
   };
 }
 
+function describeEntities(
+  hub: string,
+  kind: ConfigEntityKind,
+  entities: HubContent['entities'],
+  { nameOf, settings }: References,
+): readonly Described[] {
+  const { definition, specOf } = ENTITY_KINDS[kind];
+  const all = entities[kind].map((stored) => ({ stored, spec: specOf(stored) }));
+  const names = new Names();
+  const resourceNames = new Map(
+    all
+      .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
+      .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
+  );
+  return all.map(({ stored: { id, entityId }, spec }) =>
+    resourceOf(hub, definition, entityId, resourceNames.get(id)!, {
+      hubId: id,
+      ...spec,
+      ...(settings && ownEntitySpec(definition.kind, entityId, settings, nameOf)),
+    }),
+  );
+}
+
 const entryIdIn = (type: RegistryType, record: RegistryRecord) => record[`${type}_id`] as string;
 
 /** The name of a registry entry, if files may refer to it. */
@@ -141,7 +150,7 @@ function describeEntries(
   hub: string,
   kind: string,
   entries: HubContent['entries'],
-  { nameOf, settings }: { readonly nameOf: NameOfEntry; readonly settings: HubSettings | undefined },
+  { nameOf, settings }: References,
 ): readonly Described[] {
   const names = new Names();
   return entryTypes
@@ -170,6 +179,23 @@ function madeEntityId(
   { entities }: HubSettings,
 ): string | undefined {
   return ownEntity && component && madeEntity(ownEntity, component, id, entities)?.entityId;
+}
+
+/** Ids of the entities of definitions and entries, whose resources have the settings themselves. */
+function madeEntityIds(
+  { entities, entries }: Pick<HubContent, 'entities' | 'entries'>,
+  settings: HubSettings,
+): ReadonlySet<string> {
+  const ofDefinitions = Object.values(entities).flat();
+  const ofEntries = entryTypes.flatMap((entryType) =>
+    (entries[entryType.type] ?? []).map((each) =>
+      madeEntityId(entryType, entryIdIn(entryType.type, each), settings),
+    ),
+  );
+  return new Set([
+    ...ofDefinitions.map(({ entityId }) => entityId),
+    ...ofEntries.filter((each) => each !== undefined),
+  ]);
 }
 
 const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>

@@ -2,10 +2,8 @@ import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { Categories } from '../../operator/client/registries/category-registry';
 import type { DeviceRecord } from '../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../operator/client/registries/entity-settings';
-import type { Settings } from '../../operator/client/registries/settings';
 import { isMarker } from '../../operator/kinds/ids';
 import type { KindDefinition } from '../../operator/kinds/kind';
-import type { BorrowedType } from '../../operator/sync/registry/borrowed/borrowed-type';
 import { specOfSettings } from '../../operator/sync/registry/borrowed/declared';
 import { type DeviceSelector, devices as deviceType } from '../../operator/sync/registry/borrowed/devices';
 import { entities as entityType } from '../../operator/sync/registry/borrowed/entities';
@@ -59,34 +57,84 @@ const NO_SELECTOR =
 const BY_ENTITY_ID =
   'The entity is selected by its id, since its unique id is another one after a new set-up of the hub: look then whether the id is that of the same entity.';
 
+interface Described {
+  readonly described: readonly DescribedSettings[];
+  readonly notExpressed: readonly NotExpressed[];
+}
+
 /**
  * The settings that a user may have changed. The files for the entities of a device are next to the file for
  * the device: `devices/lamp.yaml`, `devices/lamp.light-bed.yaml`.
  */
-export function describeSettings(
-  { entities, devices, facts, exposesNew }: HubSettings,
-  { integrations, names, nameOf, made }: Surroundings,
-): { readonly described: readonly DescribedSettings[]; readonly notExpressed: readonly NotExpressed[] } {
-  const notExpressed: NotExpressed[] = [];
-  const described: DescribedSettings[] = [];
+export function describeSettings(settings: HubSettings, surroundings: Surroundings): Described {
+  const { entities, devices } = settings;
+  const { integrations, names, nameOf } = surroundings;
   const known: Devices = {
     all: devices,
     drawnIds: [integrations.map((each) => each.entry_id), devices.map(({ id }) => id)].flat(),
     integrations: names,
   };
-  const specOf = (type: Pick<BorrowedType, 'fields'>, settings: Settings) =>
-    specOfSettings(type, settings, nameOf);
-  const customized = entities
+  const customized = customizedEntities(settings, surroundings);
+  const files = new DeviceFiles();
+  const ofDevices = describeDevices(settings, known, { customized, files, nameOf });
+  const entityNames = new Names();
+  const ofEntities = customized.map(({ entity, spec }): DescribedSettings => {
+    const name = entityNames.take(undefined, entity.entityId);
+    const device = files.of(entity.deviceId);
+    const select = selectOfEntity(entity, entities, device?.select, known);
+    return {
+      object: `settings of ${entity.entityId}`,
+      definition: entityType.definition,
+      name,
+      spec: { select, ...spec },
+      ...(device && { path: `devices/${device.name}.${name}.yaml` }),
+      ...('entityId' in select && { warning: BY_ENTITY_ID }),
+    };
+  });
+  return { described: [...ofDevices.described, ...ofEntities], notExpressed: ofDevices.notExpressed };
+}
+
+interface CustomizedEntity {
+  readonly entity: EntityRecord;
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+/** The entities with settings that a user may have changed, by entity id. */
+const customizedEntities = (
+  { entities, facts, exposesNew }: HubSettings,
+  { nameOf, made }: Surroundings,
+): readonly CustomizedEntity[] =>
+  entities
     .filter(({ uniqueId, entityId }) => !isMarker(uniqueId) && !made.has(entityId))
     .sort((a, b) => (a.entityId < b.entityId ? -1 : 1))
     .map((entity) => ({
       entity,
-      spec: specOf(entityType, customizedEntity(entity, facts.get(entity.entityId), exposesNew)),
+      spec: specOfSettings(
+        entityType,
+        customizedEntity(entity, facts.get(entity.entityId), exposesNew),
+        nameOf,
+      ),
     }))
     .filter(({ spec }) => Object.keys(spec).length > 0);
-  const files = new DeviceFiles();
+
+/** The settings of devices. Devices whose entities alone have settings get a name in `files`, too. */
+function describeDevices(
+  { devices }: HubSettings,
+  known: Devices,
+  {
+    customized,
+    files,
+    nameOf,
+  }: {
+    readonly customized: readonly CustomizedEntity[];
+    readonly files: DeviceFiles;
+    readonly nameOf: NameOf;
+  },
+): Described {
+  const notExpressed: NotExpressed[] = [];
+  const described: DescribedSettings[] = [];
   const shown = devices
-    .map((device) => ({ device, spec: specOf(deviceType, customizedDevice(device)) }))
+    .map((device) => ({ device, spec: specOfSettings(deviceType, customizedDevice(device), nameOf) }))
     .filter(
       ({ device, spec }) =>
         Object.keys(spec).length > 0 || customized.some(({ entity }) => entity.deviceId === device.id),
@@ -105,20 +153,6 @@ export function describeSettings(
         name,
         spec: { select, ...spec },
       });
-  }
-  const entityNames = new Names();
-  for (const { entity, spec } of customized) {
-    const name = entityNames.take(undefined, entity.entityId);
-    const device = files.of(entity.deviceId);
-    const select = selectOfEntity(entity, entities, device?.select, known);
-    described.push({
-      object: `settings of ${entity.entityId}`,
-      definition: entityType.definition,
-      name,
-      spec: { select, ...spec },
-      ...(device && { path: `devices/${device.name}.${name}.yaml` }),
-      ...('entityId' in select && { warning: BY_ENTITY_ID }),
-    });
   }
   return { described, notExpressed };
 }
