@@ -74,27 +74,24 @@ export async function registryChange(
 ): Promise<HubChange> {
   const entry = resource as EntryResource;
   const problem = entryType.validate?.(entry);
-  if (problem !== undefined) return { action: 'refused', fields: [], notes: [problem] };
+  if (problem !== undefined) return refused(problem);
   const { component } = entryType;
   if (component && !(await stored.client.components.isLoaded(component)))
-    return { action: 'waits', fields: [], notes: [`The hub runs without its integration ${component}.`] };
+    return waits(`The hub runs without its integration ${component}.`);
   const entries = await stored.entries(entryType.type);
   const references = await referencesOf(entryType, entry, others, stored);
-  if ('outcome' in references) return { action: 'waits', fields: [], notes: references.missing };
+  if ('outcome' in references) return waits(...references.missing);
   const { client } = stored;
   const desired = desiredEntry(entryType, entry, references.ids);
-  const siblings = ofKind(others, resource.kind).filter(
-    (each) => each.metadata.name !== resource.metadata.name && isOfType(entryType, each.spec),
-  );
+  const siblings = siblingsOf(entryType, resource, others);
   const located = locate(entryType, entry, entries, siblings, { desired: desired.fields });
   if (located.type === 'OfOther') return waitsFor(located.owner);
-  if (located.type === 'Ambiguous')
-    return { action: 'refused', fields: [], notes: [ambiguous(entryType, entry, located.ids).message] };
+  if (located.type === 'Ambiguous') return refused(ambiguous(entryType, entry, located.ids).message);
   const isAccepted = hasAccepted(entry, desired.hash);
   const isLeft = isDriftLeft(entry, isAccepted);
   if (located.type === 'Absent') {
     const conflict = await entryType.conflict?.(client, entry, desired.fields);
-    if (conflict) return { action: 'refused', fields: [], notes: [conflict.message] };
+    if (conflict) return refused(conflict.message);
     const wasThere = recordedId(entryType, entry) !== undefined;
     return wasThere && isLeft ? left : { action: 'create', fields: [], notes: [] };
   }
@@ -108,10 +105,19 @@ export async function registryChange(
   return withSettings({ action: 'update', fields, notes: [] }, located.id);
 }
 
+/** The other resources whose entries are in the same registry or collection. */
+const siblingsOf = (
+  entryType: EntryType,
+  { kind, metadata: { name } }: CustomResource,
+  others: readonly CustomResource[],
+): readonly EntryResource[] =>
+  ofKind(others, kind).filter((each) => each.metadata.name !== name && isOfType(entryType, each.spec));
+
 const left: HubChange = { action: 'none', fields: [], notes: [DRIFT_IS_LEFT] };
 
-const waitsFor = ({ kind, metadata }: EntryResource): HubChange => ({
-  action: 'waits',
-  fields: [],
-  notes: [`The entry of this name belongs to ${kind} ${metadata.name}, which must rename it or be deleted.`],
-});
+const refused = (note: string): HubChange => ({ action: 'refused', fields: [], notes: [note] });
+
+const waits = (...notes: readonly string[]): HubChange => ({ action: 'waits', fields: [], notes });
+
+const waitsFor = ({ kind, metadata }: EntryResource): HubChange =>
+  waits(`The entry of this name belongs to ${kind} ${metadata.name}, which must rename it or be deleted.`);

@@ -25,19 +25,7 @@ export async function forwardPort(
   port: number,
   tried?: Error,
 ): Promise<ForwardedPort> {
-  const { kubeconfig, context } = cluster.options;
-  const child = spawn(
-    process.env['KUBECTL'] || 'kubectl',
-    [
-      ...(kubeconfig ? [`--kubeconfig=${kubeconfig}`] : []),
-      ...(context ? [`--context=${context}`] : []),
-      `--namespace=${cluster.namespace}`,
-      'port-forward',
-      `service/${service}`,
-      `:${port}`,
-    ],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const child = spawnPortForward(cluster, service, port);
   const close = () => {
     process.off('exit', close);
     child.kill();
@@ -63,4 +51,20 @@ export async function forwardPort(
     child.on('error', (error) => fail(messageOf(error)));
     child.on('close', () => fail(output.trim() || 'it ended'));
   });
+}
+
+function spawnPortForward({ namespace, options }: Cluster, service: string, port: number) {
+  const { kubeconfig, context } = options;
+  return spawn(
+    process.env['KUBECTL'] || 'kubectl',
+    [
+      ...(kubeconfig ? [`--kubeconfig=${kubeconfig}`] : []),
+      ...(context ? [`--context=${context}`] : []),
+      `--namespace=${namespace}`,
+      'port-forward',
+      `service/${service}`,
+      `:${port}`,
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'] },
+  );
 }

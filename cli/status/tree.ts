@@ -86,32 +86,10 @@ function treeOf(
   children: readonly CustomResource[],
   objects: ClusterObjects,
 ): HubTree {
-  const ofKinds = kinds
-    .map(({ kind }) => ({
-      ...kindStatus(
-        kind,
-        children.filter((each) => each.kind === kind),
-        objects,
-      ),
-      ...notReadOf(kind, objects),
-    }))
-    .filter(({ kind, total, notRead }) => total > 0 || (notRead !== undefined && kind !== hubKind.kind));
+  const ofKinds = kindsOf(children, objects);
   const { notRead } = notReadOf(hubKind.kind, objects);
   if (!hub && notRead !== undefined) return { name, state: 'unknown', notRead, kinds: ofKinds };
-  if (!hub)
-    return {
-      name,
-      state: 'missing',
-      problem: {
-        kind: hubKind.kind,
-        name,
-        state: 'Failed',
-        message: `The Hub ${name} does not exist, and resources name it in spec.hubRef.`,
-        causes: [],
-        wayOut: 'Create the Hub, or correct `spec.hubRef.name`.',
-      },
-      kinds: ofKinds,
-    };
+  if (!hub) return { name, state: 'missing', problem: missing(name), kinds: ofKinds };
   const { phase, version, url } = (hub.status ?? {}) as Readonly<Record<string, string | undefined>>;
   const { state, message } = stateOf(hub);
   const notices = state === 'Ready' ? noticesIn(message ?? '') : undefined;
@@ -126,6 +104,28 @@ function treeOf(
     kinds: ofKinds,
   };
 }
+
+/** The kinds of which the Hub has resources, or that the user may not list. */
+const kindsOf = (children: readonly CustomResource[], objects: ClusterObjects): readonly KindStatus[] =>
+  kinds
+    .map(({ kind }) => ({
+      ...kindStatus(
+        kind,
+        children.filter((each) => each.kind === kind),
+        objects,
+      ),
+      ...notReadOf(kind, objects),
+    }))
+    .filter(({ kind, total, notRead }) => total > 0 || (notRead !== undefined && kind !== hubKind.kind));
+
+const missing = (name: string): Problem => ({
+  kind: hubKind.kind,
+  name,
+  state: 'Failed',
+  message: `The Hub ${name} does not exist, and resources name it in spec.hubRef.`,
+  causes: [],
+  wayOut: 'Create the Hub, or correct `spec.hubRef.name`.',
+});
 
 function notReadOf(kind: string, { refused }: ClusterObjects): { readonly notRead?: string } {
   const notRead = refused?.get(kind);

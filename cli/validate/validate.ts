@@ -45,14 +45,8 @@ export async function validate(
   texts: BoundedTasks,
   lookUp?: (manifests: readonly Manifest[]) => Promise<LookUp>,
 ): Promise<Validation> {
-  const given: (Manifest | SyntaxProblem)[] = [];
-  for (const path of paths.filter((each) => !isTestFile(each))) {
-    if (path === '-') given.push(...(await readManifestsWithin(texts, 'stdin', await input())));
-    else for (const file of await filesOf(path)) given.push(...(await read(file, file === path, texts)));
-  }
+  const { manifests, unreadable } = await manifestsIn(paths, input, texts);
   const tests = await findingsOfTests(paths, texts);
-  const manifests = given.filter((each) => 'object' in each);
-  const unreadable = given.filter((each): each is SyntaxProblem => !('object' in each));
   const offline = await findingsOf(manifests, texts);
   const inHub = await lookUp?.(manifests);
   const notes = inHub?.notes ?? [];
@@ -81,6 +75,23 @@ export async function validate(
       findings: [...syntax, ...findings],
       ...(inHub && { notes }),
     },
+  };
+}
+
+/** The resources in the files that contain no tests, and the places that are not readable. @throws NotRead */
+async function manifestsIn(
+  paths: readonly string[],
+  input: () => Promise<string>,
+  texts: BoundedTasks,
+): Promise<{ readonly manifests: readonly Manifest[]; readonly unreadable: readonly SyntaxProblem[] }> {
+  const given: (Manifest | SyntaxProblem)[] = [];
+  for (const path of paths.filter((each) => !isTestFile(each))) {
+    if (path === '-') given.push(...(await readManifestsWithin(texts, 'stdin', await input())));
+    else for (const file of await filesOf(path)) given.push(...(await read(file, file === path, texts)));
+  }
+  return {
+    manifests: given.filter((each) => 'object' in each),
+    unreadable: given.filter((each): each is SyntaxProblem => !('object' in each)),
   };
 }
 

@@ -168,6 +168,12 @@ export class Editor {
     const added = names.filter(
       (name) => !own.has(name) && !(name in merged && isSame(merged[name], value[name])),
     );
+    this.replacePairs(map, removed, Object.fromEntries(added.map((name) => [name, value[name]])));
+  }
+
+  /** Removes pairs of a map, and adds others behind the remaining ones. */
+  private replacePairs(map: YAMLMap, removed: readonly Pair[], added: Fields): void {
+    const pairs = map.items as Pair<Node, Node | null>[];
     const parts = pairs.map((pair) => ({
       start: startOf(pair.srcToken as SourceItem, pair.key),
       end: this.source.endOfPair(pair),
@@ -175,8 +181,8 @@ export class Editor {
       nodes: [pair.key, pair.value],
     }));
     if (isFlow(map)) {
-      const printed = added.map(
-        (name) => `${printKey(name, this.layout)}: ${printFlow(value[name], this.layout)}`,
+      const printed = Object.entries(added).map(
+        ([name, value]) => `${printKey(name, this.layout)}: ${printFlow(value, this.layout)}`,
       );
       this.addToFlow(parts, printed);
       this.removeFromFlow(parts);
@@ -184,11 +190,11 @@ export class Editor {
     }
     this.removeFromBlock(parts);
     const column = this.source.column(parts[0]!.start);
-    for (const name of added)
+    for (const [name, value] of Object.entries(added))
       this.insertLine(
         parts.at(-1)!.end,
         column,
-        `${printKey(name, this.layout)}:${printAfter('key', value[name], column, this.layout)}`,
+        `${printKey(name, this.layout)}:${printAfter('key', value, column, this.layout)}`,
       );
   }
 
