@@ -128,25 +128,7 @@ function conditionsPage(): string {
     '## Reasons of `Ready`',
     table(['Reason', 'Kinds', 'Meaning', 'What to do'], Object.entries(readyReasons).map(reasonRow)),
     '## Other conditions',
-    table(
-      ['Condition', 'Kinds', 'Meaning'],
-      Object.entries(otherConditions).map(([type, { kinds, meaning }]) => [
-        code(type),
-        kindsOf(kinds),
-        meaning,
-      ]),
-    ),
-    table(
-      ['Condition', 'Reason', 'Meaning', 'What to do'],
-      Object.entries(otherConditions).flatMap(([type, { reasons }]: [string, ConditionDescription]) =>
-        Object.entries(reasons).map(([reason, { meaning, action = '' }]) => [
-          code(type),
-          code(reason),
-          meaning,
-          action,
-        ]),
-      ),
-    ),
+    ...otherConditionTables(),
     '## Events',
     'Each change of `Ready` is also an event with its reason: Normal when the resource became Ready, else Warning. Further events:',
     table(
@@ -168,6 +150,29 @@ function conditionsPage(): string {
     '',
   ].join('\n\n');
 }
+
+/** A table of the conditions other than `Ready`, and one of their reasons. */
+const otherConditionTables = (): readonly string[] => [
+  table(
+    ['Condition', 'Kinds', 'Meaning'],
+    Object.entries(otherConditions).map(([type, { kinds, meaning }]) => [
+      code(type),
+      kindsOf(kinds),
+      meaning,
+    ]),
+  ),
+  table(
+    ['Condition', 'Reason', 'Meaning', 'What to do'],
+    Object.entries(otherConditions).flatMap(([type, { reasons }]: [string, ConditionDescription]) =>
+      Object.entries(reasons).map(([reason, { meaning, action = '' }]) => [
+        code(type),
+        code(reason),
+        meaning,
+        action,
+      ]),
+    ),
+  ),
+];
 
 function reasonRow([reason, { kinds, meaning, action = '' }]: readonly [string, Documented]): string[] {
   return [code(reason), kindsOf(kinds), meaning, action];

@@ -98,6 +98,7 @@ namespaceObject.metadata.?labels[?'pod-security.kubernetes.io/enforce'].orValue(
 } as const;
 
 /** @param isController CEL: whether `owner` is a resource of ours that controls the object */
+// eslint-disable-next-line max-lines-per-function -- one table: the validations of pods and their templates
 export const podValidations = (isController: string): readonly Validation[] => [
   {
     expression: `

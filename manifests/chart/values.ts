@@ -62,6 +62,7 @@ const notForValues = /^(POD_|HTTP_|WEBHOOK|WATCH_NAMESPACES)/;
 const operatorSettings = settingsTable().filter(({ env }) => !notForValues.test(env));
 
 /** Returns the values of the chart. Their defaults are the settings of the synth. */
+// eslint-disable-next-line max-lines-per-function -- one table: the values of the chart
 export function chartValues(settings: SynthSettings): readonly Value[] {
   const { repository, tag, digest } = partsOf(settings.image);
   return [

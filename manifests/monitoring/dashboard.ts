@@ -209,6 +209,25 @@ const SIZES = { stat: { w: 4, h: 4 }, timeseries: { w: 12, h: 8 } } as const;
 
 /** The dashboard as Grafana (10 or newer) imports it. */
 export function dashboard() {
+  return {
+    uid: 'hub-operator',
+    title: 'Hub Operator',
+    tags: ['hub-operator'],
+    schemaVersion: 39,
+    version: 1,
+    editable: true,
+    refresh: '1m',
+    time: { from: 'now-6h', to: 'now' },
+    timezone: 'browser',
+    templating: {
+      list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus', hide: 0 }],
+    },
+    panels: panelsOnGrid(),
+  };
+}
+
+/** The panels with their places: each section begins with a row of its title. */
+function panelsOnGrid(): readonly object[] {
   let id = 0;
   let y = 0;
   const panels: object[] = [];
@@ -236,21 +255,7 @@ export function dashboard() {
     }
     y += height;
   }
-  return {
-    uid: 'hub-operator',
-    title: 'Hub Operator',
-    tags: ['hub-operator'],
-    schemaVersion: 39,
-    version: 1,
-    editable: true,
-    refresh: '1m',
-    time: { from: 'now-6h', to: 'now' },
-    timezone: 'browser',
-    templating: {
-      list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus', hide: 0 }],
-    },
-    panels,
-  };
+  return panels;
 }
 
 function panelOf({ title, type, unit = 'short', queries }: Panel) {
