@@ -147,62 +147,78 @@ export class ControlPlane {
   }
 
   private flags(component: Component): string[] {
-    const etcd = `http://${this.address}:${this.ports.etcd}`;
-    const etcdPeer = `http://${this.address}:${this.ports.etcdPeer}`;
     switch (component) {
       case 'etcd':
-        return [
-          `--data-dir=${join(this.directory, 'etcd')}`,
-          `--listen-client-urls=${etcd}`,
-          `--advertise-client-urls=${etcd}`,
-          `--listen-peer-urls=${etcdPeer}`,
-          `--initial-advertise-peer-urls=${etcdPeer}`,
-          `--initial-cluster=default=${etcdPeer}`,
-          // Data survives a crash of the process but not of the machine; etcd then does three times as many writes a
-          // second.
-          '--unsafe-no-fsync',
-        ];
+        return this.etcdFlags();
       case 'kube-apiserver':
-        return [
-          `--etcd-servers=${etcd}`,
-          `--secure-port=${this.ports.apiServer}`,
-          `--bind-address=${this.address}`,
-          `--advertise-address=${this.address}`,
-          ...(this.surroundings
-            ? [
-                // The API server needs a client certificate for logs, exec and port-forward.
-                `--kubelet-client-certificate=${this.identity('admin.crt')}`,
-                `--kubelet-client-key=${this.identity('admin.key')}`,
-                '--kubelet-preferred-address-types=InternalIP',
-              ]
-            : ['--endpoint-reconciler-type=none']),
-          `--tls-cert-file=${this.identity('apiserver.crt')}`,
-          `--tls-private-key-file=${this.identity('apiserver.key')}`,
-          `--client-ca-file=${this.identity('ca.crt')}`,
-          `--service-account-key-file=${this.identity('sa.key')}`,
-          `--service-account-signing-key-file=${this.identity('sa.key')}`,
-          '--service-account-issuer=https://kubernetes.default.svc',
-          '--authorization-mode=Node,RBAC',
-          '--service-cluster-ip-range=10.96.0.0/16',
-          '--allow-privileged=true',
-          '--enable-priority-and-fairness=false',
-        ];
+        return this.apiServerFlags();
       case 'kube-controller-manager':
-        return [
-          `--kubeconfig=${this.kubeconfig}`,
-          `--service-account-private-key-file=${this.identity('sa.key')}`,
-          `--root-ca-file=${this.identity('ca.crt')}`,
-          '--leader-elect=false',
-          '--use-service-account-credentials=false',
-          ...(this.surroundings
-            ? ['--enable-hostpath-provisioner']
-            : // No kubelet renews the node's lease, so this controller would evict every pod.
-              ['--controllers=*,-node-lifecycle-controller']),
-          // The API of the controller manager is not used, and its default port would collide with that of another
-          // sandbox.
-          '--secure-port=0',
-        ];
+        return this.controllerManagerFlags();
     }
+  }
+
+  private get etcd(): string {
+    return `http://${this.address}:${this.ports.etcd}`;
+  }
+
+  private etcdFlags(): string[] {
+    const { etcd } = this;
+    const etcdPeer = `http://${this.address}:${this.ports.etcdPeer}`;
+    return [
+      `--data-dir=${join(this.directory, 'etcd')}`,
+      `--listen-client-urls=${etcd}`,
+      `--advertise-client-urls=${etcd}`,
+      `--listen-peer-urls=${etcdPeer}`,
+      `--initial-advertise-peer-urls=${etcdPeer}`,
+      `--initial-cluster=default=${etcdPeer}`,
+      // Data survives a crash of the process but not of the machine; etcd then does three times as many writes a
+      // second.
+      '--unsafe-no-fsync',
+    ];
+  }
+
+  private apiServerFlags(): string[] {
+    return [
+      `--etcd-servers=${this.etcd}`,
+      `--secure-port=${this.ports.apiServer}`,
+      `--bind-address=${this.address}`,
+      `--advertise-address=${this.address}`,
+      ...(this.surroundings
+        ? [
+            // The API server needs a client certificate for logs, exec and port-forward.
+            `--kubelet-client-certificate=${this.identity('admin.crt')}`,
+            `--kubelet-client-key=${this.identity('admin.key')}`,
+            '--kubelet-preferred-address-types=InternalIP',
+          ]
+        : ['--endpoint-reconciler-type=none']),
+      `--tls-cert-file=${this.identity('apiserver.crt')}`,
+      `--tls-private-key-file=${this.identity('apiserver.key')}`,
+      `--client-ca-file=${this.identity('ca.crt')}`,
+      `--service-account-key-file=${this.identity('sa.key')}`,
+      `--service-account-signing-key-file=${this.identity('sa.key')}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      '--authorization-mode=Node,RBAC',
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--allow-privileged=true',
+      '--enable-priority-and-fairness=false',
+    ];
+  }
+
+  private controllerManagerFlags(): string[] {
+    return [
+      `--kubeconfig=${this.kubeconfig}`,
+      `--service-account-private-key-file=${this.identity('sa.key')}`,
+      `--root-ca-file=${this.identity('ca.crt')}`,
+      '--leader-elect=false',
+      '--use-service-account-credentials=false',
+      ...(this.surroundings
+        ? ['--enable-hostpath-provisioner']
+        : // No kubelet renews the node's lease, so this controller would evict every pod.
+          ['--controllers=*,-node-lifecycle-controller']),
+      // The API of the controller manager is not used, and its default port would collide with that of another
+      // sandbox.
+      '--secure-port=0',
+    ];
   }
 
   private async waitUntilServing(component: Component, process: SandboxProcess): Promise<void> {

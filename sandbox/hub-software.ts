@@ -99,15 +99,7 @@ async function install(
   report(`resolving the dependencies of Home Assistant ${HUB_VERSION}`);
   await run(`Installing Home Assistant ${HUB_VERSION}`, [...installInto, `homeassistant==${HUB_VERSION}`]);
   report('resolving the dependencies of its integrations');
-  let files = {
-    requirements: requirementsFile,
-    constraints: join(sitePackages, 'homeassistant', 'package_constraints.txt'),
-  };
-  if (!isPinned) {
-    const pinned = await readFile(requirementsFile, 'utf8');
-    const without = Object.keys(STUBS).map((name) => name.replace('.py', '').replaceAll('_', '-'));
-    files = await ownRequirements(venv, { ...files, pinned, without });
-  }
+  const files = await requirementsFor(venv, sitePackages);
   await run("Installing the packages of Home Assistant's integrations", [
     ...installInto,
     ...['--constraints', files.constraints, '--requirements', files.requirements],
@@ -116,6 +108,18 @@ async function install(
   if (isPinned) return;
   await readPortFromEnvironment(sitePackages);
   await raisePinsOfIntegrations(sitePackages);
+}
+
+/** The files that name the packages of the integrations and their versions; another hub than the pinned one has its own. */
+async function requirementsFor(venv: string, sitePackages: string) {
+  const files = {
+    requirements: requirementsFile,
+    constraints: join(sitePackages, 'homeassistant', 'package_constraints.txt'),
+  };
+  if (isPinned) return files;
+  const pinned = await readFile(requirementsFile, 'utf8');
+  const without = Object.keys(STUBS).map((name) => name.replace('.py', '').replaceAll('_', '-'));
+  return ownRequirements(venv, { ...files, pinned, without });
 }
 
 /** `uv` prints the name and size of each larger package when its download begins, and its name when it has ended. */

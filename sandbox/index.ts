@@ -66,35 +66,24 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const mode = options.progress ?? defaultProgress();
   let isInterrupted = false;
   void options.interrupted?.then(() => (isInterrupted = true));
-  const { controlPlane: program, hubSoftware } = await Promise.race([
-    ensureDependencies(mode, options.hubs ?? false),
-    ...(options.interrupted ? [rejectWhen(options.interrupted)] : []),
-  ]);
-
+  const { controlPlane: program, hubSoftware } = await dependenciesUnlessInterrupted(mode, options);
   const directory = options.directory === undefined ? await makeRunDirectory() : resolve(options.directory);
   const places = { cluster: join(directory, 'cluster'), node: join(directory, 'node') };
   const forkServer = hubSoftware?.isForkable ? await newForkServer(hubSoftware, places.node) : undefined;
-  let controlPlane!: ControlPlane;
-  let node: { stop(): Promise<void> } | undefined;
+  const nodeOptions = hubSoftware && {
+    directory: places.node,
+    hubSoftware,
+    ...(options.probePatience !== undefined && { probePatience: options.probePatience }),
+    ...(forkServer && { forkServer }),
+  };
+  let cluster!: Cluster;
   const start = async (report: Report) => {
-    controlPlane = await ControlPlane.start(program, places.cluster, report);
-    const { kubeconfig, apiServer } = controlPlane;
-    if (!hubSoftware) return apiServer;
-    report('waiting for the node');
-    node = await startLoggingNode({
-      kubeconfig,
-      directory: places.node,
-      hubSoftware,
-      ...(options.probePatience !== undefined && { probePatience: options.probePatience }),
-      ...(forkServer && { forkServer }),
-    }).catch(async (error) => {
-      await controlPlane.stopAll();
-      throw error;
-    });
-    return apiServer;
+    cluster = await startCluster(program, places.cluster, nodeOptions, report);
+    return cluster.controlPlane.apiServer;
   };
   await runSteps([{ title: 'Starting the cluster', run: start }], mode);
 
+  const { controlPlane } = cluster;
   const sandbox: Sandbox = {
     directory,
     kubeconfig: controlPlane.kubeconfig,
@@ -104,9 +93,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     ...(hubSoftware && { hubSoftware }),
     ...(forkServer && { forkServer }),
     async stop({ keep = false } = {}) {
-      await node?.stop();
-      await forkServer?.stop();
-      await controlPlane.stopAll();
+      await stopProcesses(cluster, forkServer);
       if (keep) return;
       const ours = options.directory === undefined ? [directory] : Object.values(places);
       for (const place of ours) await rm(place, { recursive: true, force: true });
@@ -116,6 +103,44 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   // an interrupt waits for the end of the start, which takes seconds: only then are all processes known
   await sandbox.stop();
   throw new Interrupted();
+}
+
+/** @throws Interrupted */
+function dependenciesUnlessInterrupted(mode: ProgressMode, { hubs = false, interrupted }: SandboxOptions) {
+  return Promise.race([ensureDependencies(mode, hubs), ...(interrupted ? [rejectWhen(interrupted)] : [])]);
+}
+
+interface Cluster {
+  readonly controlPlane: ControlPlane;
+  readonly node?: { stop(): Promise<void> };
+}
+
+/** @param nodeOptions of the node that runs hubs; undefined for the control plane alone */
+async function startCluster(
+  program: ControlPlaneProgram,
+  directory: string,
+  nodeOptions: Omit<LoggingNodeOptions, 'kubeconfig'> | undefined,
+  report: Report,
+): Promise<Cluster> {
+  const controlPlane = await ControlPlane.start(program, directory, report);
+  if (!nodeOptions) return { controlPlane };
+  report('waiting for the node');
+  const { kubeconfig } = controlPlane;
+  const node = await startLoggingNode({ ...nodeOptions, kubeconfig }).catch(async (error) => {
+    await controlPlane.stopAll();
+    throw error;
+  });
+  return { controlPlane, node };
+}
+
+/** Stops the node before the control plane, which the node still uses. */
+async function stopProcesses(
+  { controlPlane, node }: Cluster,
+  forkServer: ForkServer | undefined,
+): Promise<void> {
+  await node?.stop();
+  await forkServer?.stop();
+  await controlPlane.stopAll();
 }
 
 async function newForkServer({ python, venv }: HubSoftware, directory: string): Promise<ForkServer> {
@@ -131,9 +156,9 @@ async function newForkServer({ python, venv }: HubSoftware, directory: string): 
   });
 }
 
-async function startLoggingNode(
-  options: Omit<NodeOptions, 'tether' | 'log'>,
-): Promise<{ stop(): Promise<void> }> {
+type LoggingNodeOptions = Omit<NodeOptions, 'tether' | 'log'>;
+
+async function startLoggingNode(options: LoggingNodeOptions): Promise<{ stop(): Promise<void> }> {
   await mkdir(options.directory, { recursive: true });
   // The log is never closed: requests that were in flight when the node stopped may still write to it.
   const log = createWriteStream(join(options.directory, 'node.log'), { flags: 'a' });

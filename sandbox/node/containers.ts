@@ -135,14 +135,7 @@ export class ContainerRunner {
     });
     this.host.event('Normal', 'Started', `Started container ${this.container.name}`);
     const health = this.watchHealth(watching.signal);
-    let exitCode: number;
-    do {
-      writeFileSync(this.files.termination, '');
-      this.process = start();
-      exitCode = await this.process.exited;
-      // In the hub's image s6 restarts the process: the container stays the same.
-    } while (exitCode === HUB_RESTART && startsHub(this.container) && !signal.aborted);
-    this.process = undefined;
+    const exitCode = await this.exitCodeOf(start);
     watching.abort();
     await health;
     const message = terminationMessage(this.container, exitCode, this.files, logStart);
@@ -156,6 +149,19 @@ export class ContainerRunner {
       ...(message && { message }),
     };
     this.set({ state: { terminated }, started: false, ready: false });
+    return exitCode;
+  }
+
+  /** Runs the process until it ends for good. */
+  private async exitCodeOf(start: () => ContainerProcess): Promise<number> {
+    let exitCode: number;
+    do {
+      writeFileSync(this.files.termination, '');
+      this.process = start();
+      exitCode = await this.process.exited;
+      // In the hub's image s6 restarts the process: the container stays the same.
+    } while (exitCode === HUB_RESTART && startsHub(this.container) && !this.host.signal.aborted);
+    this.process = undefined;
     return exitCode;
   }
 

@@ -71,7 +71,6 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   setMaxListeners(0, signal);
   let log = options.log;
   const cluster = new NodeCache(kubeconfig, signal, (line) => log?.(line));
-  const { caches } = cluster;
   const places = { pods: join(directory, 'pods'), volumes: join(directory, 'volumes') };
   for (const place of Object.values(places)) mkdirSync(place, { recursive: true });
 
@@ -95,6 +94,32 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
   const urls = new ServiceUrls(cluster, (namespace, selector) => pods.portOf(namespace, selector));
   await provisioner.createStorageClass();
 
+  followCluster(cluster, { provisioner, scheduler, pods, urls });
+  await cluster.start();
+  void heartbeat(cluster);
+
+  return {
+    async stop() {
+      stopping.abort();
+      await pods.stop(STOP_GRACE_SECONDS);
+      // A request that is still in flight may fail after the log was closed.
+      log = undefined;
+    },
+  };
+}
+
+interface Followers {
+  readonly provisioner: Provisioner;
+  readonly scheduler: Scheduler;
+  readonly pods: Pods;
+  readonly urls: ServiceUrls;
+}
+
+/** Passes each change in the cluster on to the parts of the node that it concerns. */
+function followCluster(
+  { caches }: Pick<NodeCache, 'caches'>,
+  { provisioner, scheduler, pods, urls }: Followers,
+): void {
   const sourceChanged = (kind: 'configMap' | 'secret') => (object: KubernetesObject) =>
     pods.sourceChanged(kind, object.metadata?.namespace ?? '', object.metadata?.name ?? '');
   caches.configMaps.on('change', sourceChanged('configMap'));
@@ -112,17 +137,6 @@ export async function startNode(options: NodeOptions): Promise<{ stop(): Promise
     });
   }
   caches.pods.on('delete', (pod) => pods.podDeleted(pod));
-  await cluster.start();
-  void heartbeat(cluster);
-
-  return {
-    async stop() {
-      stopping.abort();
-      await pods.stop(STOP_GRACE_SECONDS);
-      // A request that is still in flight may fail after the log was closed.
-      log = undefined;
-    },
-  };
 }
 
 async function heartbeat(cluster: NodeCache): Promise<void> {

@@ -121,18 +121,9 @@ async function buildHubImage(
   for (const path of UNUSED) await rm(join(root, path), { recursive: true, force: true });
 
   report('copying Home Assistant');
-  const configuration = await readFile(join(software.venv, 'pyvenv.cfg'), 'utf8');
-  const [, home] = /^home = (.*)$/m.exec(configuration) ?? [];
-  if (home === undefined) throw new Error(`cannot find the interpreter of ${software.venv}`);
-  const copy = (from: string, to: string) =>
-    run('Copying Home Assistant', 'cp', '--archive', from, join(root, to));
-  await copy(dirname(home), 'opt/python');
-  await copy(software.venv, 'opt/hub');
-  await writeFile(join(root, 'opt/hub/pyvenv.cfg'), configuration.replace(home, '/opt/python/bin'));
-  for (const link of ['python', 'python3', 'python3.14']) {
-    await rm(join(root, 'opt/hub/bin', link), { force: true });
-    await symlink('/opt/python/bin/python3', join(root, 'opt/hub/bin', link));
-  }
+  await copySoftware(software, root, (from, to) =>
+    run('Copying Home Assistant', 'cp', '--archive', from, to),
+  );
   await writeFile(join(root, 'init'), START, { mode: 0o755 });
 
   // Without this step each container would compile the modules when it starts.
@@ -156,4 +147,22 @@ async function buildHubImage(
     },
     logFile,
   });
+}
+
+/** Copies Home Assistant and its interpreter, and makes one refer to the copy of the other. */
+async function copySoftware(
+  { venv }: HubSoftware,
+  root: string,
+  copy: (from: string, to: string) => Promise<unknown>,
+): Promise<void> {
+  const configuration = await readFile(join(venv, 'pyvenv.cfg'), 'utf8');
+  const [, home] = /^home = (.*)$/m.exec(configuration) ?? [];
+  if (home === undefined) throw new Error(`cannot find the interpreter of ${venv}`);
+  await copy(dirname(home), join(root, 'opt/python'));
+  await copy(venv, join(root, 'opt/hub'));
+  await writeFile(join(root, 'opt/hub/pyvenv.cfg'), configuration.replace(home, '/opt/python/bin'));
+  for (const link of ['python', 'python3', 'python3.14']) {
+    await rm(join(root, 'opt/hub/bin', link), { force: true });
+    await symlink('/opt/python/bin/python3', join(root, 'opt/hub/bin', link));
+  }
 }

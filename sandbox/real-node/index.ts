@@ -113,21 +113,7 @@ export class RealNode {
 
   private async join(report: Report): Promise<void> {
     const path = (name: string) => join(this.directory, 'node', name);
-    await mkdir(path(''), { recursive: true });
-    const write = (name: string, content: object) => writeFile(path(name), JSON.stringify(content));
-    await Promise.all([
-      writeFile(path('resolv.conf'), ''),
-      write(
-        'kubelet.json',
-        kubeletConfiguration({
-          certificateAuthority: this.controlPlane.identity('ca.crt'),
-          resolvConf: path('resolv.conf'),
-          volumePlugins: path('volume-plugins'),
-          cgroup: this.cgroup,
-        }),
-      ),
-      write('kube-proxy.json', proxyConfiguration(this.kubeconfig)),
-    ]);
+    await this.writeConfigurations(path);
     report('waiting for containerd');
     await useImageStore(this.software.imageStore, this.namespaces);
     this.containerd = await Containerd.start(this.namespaces, this.software.containerd, path(''));
@@ -157,6 +143,25 @@ export class RealNode {
     await this.waitFor('kubelet', () =>
       this.wait('--namespace=kube-system', '--for=condition=Available', 'deployment/kube-dns'),
     );
+  }
+
+  /** @param path returns the path of a file of the node */
+  private async writeConfigurations(path: (name: string) => string): Promise<void> {
+    await mkdir(path(''), { recursive: true });
+    const write = (name: string, content: object) => writeFile(path(name), JSON.stringify(content));
+    await Promise.all([
+      writeFile(path('resolv.conf'), ''),
+      write(
+        'kubelet.json',
+        kubeletConfiguration({
+          certificateAuthority: this.controlPlane.identity('ca.crt'),
+          resolvConf: path('resolv.conf'),
+          volumePlugins: path('volume-plugins'),
+          cgroup: this.cgroup,
+        }),
+      ),
+      write('kube-proxy.json', proxyConfiguration(this.kubeconfig)),
+    ]);
   }
 
   private async startProgram(name: NodeProgram, command: readonly string[]): Promise<void> {

@@ -157,42 +157,43 @@ async function tryContainer(
 ): Promise<void> {
   const bundle = join(directory, 'bundle');
   await mkdir(bundle);
-  const configuration = {
-    ociVersion: '1.0.2',
-    process: {
-      user: { uid: 0, gid: 0 },
-      args: ['/bin/sh', '-c', 'exit 0'],
-      env: ['PATH=/usr/bin:/bin'],
-      cwd: '/',
-      noNewPrivileges: true,
-    },
-    root: { path: root, readonly: true },
-    mounts: [
-      { destination: '/proc', type: 'proc', source: 'proc' },
-      ...SYSTEM_FOLDERS.filter((path) => existsSync(path)).map((path) => ({
-        destination: path,
-        type: 'bind',
-        source: path,
-        options: ['rbind', 'ro'],
-      })),
-    ],
-    linux: {
-      cgroupsPath: `/${cgroup}/trial`,
-      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
-      resources: {
-        devices: [{ allow: false, access: 'rwm' }],
-        memory: { limit: 2 ** 28 },
-        cpu: { shares: 100, quota: 50_000, period: 100_000 },
-        pids: { limit: 100 },
-      },
-      seccomp: {
-        defaultAction: 'SCMP_ACT_ALLOW',
-        syscalls: [{ names: ['swapon'], action: 'SCMP_ACT_ERRNO' }],
-      },
-    },
-  };
-  await writeFile(join(bundle, 'config.json'), JSON.stringify(configuration));
+  await writeFile(join(bundle, 'config.json'), JSON.stringify(containerConfiguration(root, cgroup)));
   await namespaces.run('Running a container', [
     ...['runc', '--root', join(directory, 'runc'), 'run', '--bundle', bundle, 'trial'],
   ]);
 }
+
+const containerConfiguration = (root: string, cgroup: string) => ({
+  ociVersion: '1.0.2',
+  process: {
+    user: { uid: 0, gid: 0 },
+    args: ['/bin/sh', '-c', 'exit 0'],
+    env: ['PATH=/usr/bin:/bin'],
+    cwd: '/',
+    noNewPrivileges: true,
+  },
+  root: { path: root, readonly: true },
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc' },
+    ...SYSTEM_FOLDERS.filter((path) => existsSync(path)).map((path) => ({
+      destination: path,
+      type: 'bind',
+      source: path,
+      options: ['rbind', 'ro'],
+    })),
+  ],
+  linux: {
+    cgroupsPath: `/${cgroup}/trial`,
+    namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+    resources: {
+      devices: [{ allow: false, access: 'rwm' }],
+      memory: { limit: 2 ** 28 },
+      cpu: { shares: 100, quota: 50_000, period: 100_000 },
+      pids: { limit: 100 },
+    },
+    seccomp: {
+      defaultAction: 'SCMP_ACT_ALLOW',
+      syscalls: [{ names: ['swapon'], action: 'SCMP_ACT_ERRNO' }],
+    },
+  },
+});
