@@ -54,36 +54,15 @@ export async function makeArtifacts(
   await writeFile(at(chart), await archiveOf(dist('chart'), 'hub-operator'));
 
   report('packing the command line');
-  // The prepack script of the package creates both bundles.
-  await run('Packing the command line', ['npm', 'pack', '--pack-destination', folder], {
-    cwd: join(source, 'cli'),
-  });
-  const packed = (await readdir(folder)).find((name) => name.startsWith('kubectl-hub'))!;
-  if (packed !== cli) await rename(at(packed), at(cli));
+  await packCommandLine(source, folder, cli, run);
   await copyFile(join(source, 'build', 'kubectl-hub.cjs'), at('kubectl-hub.cjs'));
 
   report('listing the packages of the bundles');
   const bundles = ['operator', 'kubectl-hub'];
-  for (const bundle of bundles) {
-    await run(
-      'Listing the packages of the bundles',
-      [
-        join(source, 'node_modules', '.bin', 'cyclonedx-esbuild'),
-        '--output-reproducible',
-        '--output-file',
-        at(`${bundle}.cdx.json`),
-        join('build', `${bundle}.meta.json`),
-      ],
-      { cwd: source },
-    );
-  }
+  for (const bundle of bundles) await listPackages(source, bundle, at(`${bundle}.cdx.json`), run);
 
   await writeFile(at('NOTES.md'), `${notes}\n`);
-  const files = (await readdir(folder)).sort();
-  const sums = await Promise.all(
-    files.map(async (name) => `${hexOf(digestOf(await readFile(at(name))))}  ${name}\n`),
-  );
-  await writeFile(at('SHA256SUMS'), sums.join(''));
+  await writeFile(at('SHA256SUMS'), await checksumsOf(folder));
   return {
     folder,
     install: at('install.yaml'),
@@ -96,4 +75,36 @@ export async function makeArtifacts(
     notes: at('NOTES.md'),
     checksums: at('SHA256SUMS'),
   };
+}
+
+/** Makes the npm package of the command line, whose prepack script creates both bundles. */
+async function packCommandLine(source: string, folder: string, name: string, run: Run): Promise<void> {
+  await run('Packing the command line', ['npm', 'pack', '--pack-destination', folder], {
+    cwd: join(source, 'cli'),
+  });
+  const packed = (await readdir(folder)).find((each) => each.startsWith('kubectl-hub'))!;
+  if (packed !== name) await rename(join(folder, packed), join(folder, name));
+}
+
+/** Writes the SBOM of a bundle. */
+async function listPackages(source: string, bundle: string, file: string, run: Run): Promise<void> {
+  await run(
+    'Listing the packages of the bundles',
+    [
+      join(source, 'node_modules', '.bin', 'cyclonedx-esbuild'),
+      '--output-reproducible',
+      '--output-file',
+      file,
+      join('build', `${bundle}.meta.json`),
+    ],
+    { cwd: source },
+  );
+}
+
+async function checksumsOf(folder: string): Promise<string> {
+  const files = (await readdir(folder)).sort();
+  const sums = await Promise.all(
+    files.map(async (name) => `${hexOf(digestOf(await readFile(join(folder, name))))}  ${name}\n`),
+  );
+  return sums.join('');
 }

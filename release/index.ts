@@ -8,7 +8,7 @@ import { notesOf, withSection } from './changelog';
 import { checkArtifacts } from './checks';
 import { recordCrds } from './record-crds';
 import { type Run, runIn } from './run';
-import { readReleaseSettings } from './settings';
+import { readReleaseSettings, type ReleaseSettings } from './settings';
 import { setVersion, versionMistake } from './version';
 
 /**
@@ -21,13 +21,10 @@ import { setVersion, versionMistake } from './version';
  */
 async function main(args: readonly string[]): Promise<void> {
   const run = runIn(repository);
-  if (args.includes('--version-only')) {
-    const version = process.env['VERSION'] ?? '';
-    const mistake = versionMistake(version);
-    if (mistake !== undefined) throw new Error(mistake);
-    await setVersion(repository, version, await textsWithVersion(run));
-    return;
-  }
+  await (args.includes('--version-only') ? setVersionOnly(run) : release(run));
+}
+
+async function release(run: Run): Promise<void> {
   const settings = readReleaseSettings(process.env);
   const { version, image } = settings;
   let notes = '';
@@ -36,10 +33,7 @@ async function main(args: readonly string[]): Promise<void> {
     [
       {
         title: 'Setting the version',
-        run: async () => {
-          await setVersion(repository, version, await textsWithVersion(run));
-          return version;
-        },
+        run: () => setVersionInFiles(version, run),
       },
       {
         title: 'Writing dist/, imports/ and the reference',
@@ -50,15 +44,7 @@ async function main(args: readonly string[]): Promise<void> {
       {
         title: 'Writing CHANGELOG.md and recording the CRDs',
         run: async () => {
-          notes = settings.notesFile
-            ? (await readFile(settings.notesFile, 'utf8')).trim()
-            : notesOf(await subjectsSinceRelease(run, version));
-          const file = join(repository, 'CHANGELOG.md');
-          const date = (
-            await run('Reading the date of the commit', ['git', 'log', '-1', '--format=%cs'])
-          ).trim();
-          const changelog = withSection(await readFile(file, 'utf8'), { version, date, notes });
-          await writeFile(file, changelog);
+          notes = await writeChangelog(settings, run);
           await recordCrds(repository);
         },
       },
@@ -75,10 +61,37 @@ async function main(args: readonly string[]): Promise<void> {
     ],
     defaultProgress(),
   );
-  console.log(`
+  console.log(nextSteps(version));
+}
+
+const nextSteps = (version: string): string => `
 build/release/ is complete. To publish it:
   git commit --all --message 'Release ${version}' && git tag v${version} && git push --follow-tags
-docs/contributing/before-a-release.md lists what a person tries first.`);
+docs/contributing/before-a-release.md lists what a person tries first.`;
+
+async function setVersionOnly(run: Run): Promise<void> {
+  const version = process.env['VERSION'] ?? '';
+  const mistake = versionMistake(version);
+  if (mistake !== undefined) throw new Error(mistake);
+  await setVersionInFiles(version, run);
+}
+
+/** Returns the version. */
+async function setVersionInFiles(version: string, run: Run): Promise<string> {
+  await setVersion(repository, version, await textsWithVersion(run));
+  return version;
+}
+
+/** Adds the section of the release to CHANGELOG.md. Returns its notes. */
+async function writeChangelog({ version, notesFile }: ReleaseSettings, run: Run): Promise<string> {
+  const notes = notesFile
+    ? (await readFile(notesFile, 'utf8')).trim()
+    : notesOf(await subjectsSinceRelease(run, version));
+  const file = join(repository, 'CHANGELOG.md');
+  const date = (await run('Reading the date of the commit', ['git', 'log', '-1', '--format=%cs'])).trim();
+  const changelog = withSection(await readFile(file, 'utf8'), { version, date, notes });
+  await writeFile(file, changelog);
+  return notes;
 }
 
 /** Returns the pages, tests of pages, and samples. These files name the image by its tag. */

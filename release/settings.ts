@@ -1,6 +1,6 @@
 import { versionMistake } from './version';
 
-interface ReleaseSettings {
+export interface ReleaseSettings {
   readonly version: string;
   /** The image with its digest, such as `registry.example/hub-operator@sha256:…`. */
   readonly image: string;
