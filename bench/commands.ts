@@ -53,16 +53,7 @@ export async function benchCommands(exported: number, shown: number, rounds: num
     const ofHub = ((await cpuSeconds(hub.pid)) - before) * 1_000;
     const files = await readdir(join(folder, 'automations'));
     await adopt(bench, hub, join(folder, 'automations'), files.sort().slice(0, shown));
-    const bare: Time[] = [];
-    const starts: Time[] = [];
-    const statuses: Time[] = [];
-    const newer: Time[] = [];
-    for (let round = 0; round < rounds; round++) {
-      bare.push(await timed(process.execPath, ['--eval', '']));
-      starts.push(await timed(process.execPath, [BUNDLE, 'status', '--help']));
-      statuses.push(await run(process.execPath, 'status'));
-      newer.push(await run(operatorNode().path, 'status'));
-    }
+    const { bare, starts, statuses, newer } = await timesOf(rounds, (node) => run(node, 'status'));
     return {
       'automations of the hub': exported,
       'files of the export': files.length,
@@ -71,15 +62,9 @@ export async function benchCommands(exported: number, shown: number, rounds: num
       'export: CPU of the hub for each, ms': Math.round((ofHub / exported) * 10) / 10,
       'export: CPU of the program, s': seconds(whole.processor),
       'resources of the status': shown,
-      'status, median, ms': usual(statuses.map((time) => time.whole)),
-      'status, shortest, ms': shortest(statuses.map((time) => time.whole)),
-      'status: CPU, ms': usual(statuses.map(({ processor }) => processor)),
-      'status with the operator’s Node.js, median, ms': usual(newer.map((time) => time.whole)),
-      'status with the operator’s Node.js, shortest, ms': shortest(newer.map((time) => time.whole)),
-      'status with the operator’s Node.js: CPU, ms': usual(newer.map(({ processor }) => processor)),
-      'start of the program alone, median, ms': usual(starts.map((time) => time.whole)),
-      'start of the program alone, shortest, ms': shortest(starts.map((time) => time.whole)),
-      'start of the program alone: CPU, ms': usual(starts.map(({ processor }) => processor)),
+      ...figuresOf('status', statuses),
+      ...figuresOf('status with the operator’s Node.js', newer),
+      ...figuresOf('start of the program alone', starts),
       'start of Node.js alone, median, ms': usual(bare.map((time) => time.whole)),
       'start of Node.js alone: CPU, ms': usual(bare.map(({ processor }) => processor)),
       'runs of each': rounds,
@@ -89,6 +74,27 @@ export async function benchCommands(exported: number, shown: number, rounds: num
     await rm(folder, { recursive: true });
     await bench.stop();
   }
+}
+
+const figuresOf = (name: string, times: readonly Time[]): Figures => ({
+  [`${name}, median, ms`]: usual(times.map(({ whole }) => whole)),
+  [`${name}, shortest, ms`]: shortest(times.map(({ whole }) => whole)),
+  [`${name}: CPU, ms`]: usual(times.map(({ processor }) => processor)),
+});
+
+/** @param status runs the command `status` on a Node.js */
+async function timesOf(rounds: number, status: (node: string) => Promise<Time>) {
+  const bare: Time[] = [];
+  const starts: Time[] = [];
+  const statuses: Time[] = [];
+  const newer: Time[] = [];
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await timed(process.execPath, ['--eval', '']));
+    starts.push(await timed(process.execPath, [BUNDLE, 'status', '--help']));
+    statuses.push(await status(process.execPath));
+    newer.push(await status(operatorNode().path));
+  }
+  return { bare, starts, statuses, newer };
 }
 
 /** Writes the file of the hub's automation editor, and makes the hub load it. */

@@ -188,6 +188,7 @@ async function rowsOf(client: HubClient, domain: string, folder: string): Promis
   return rows;
 }
 
+// eslint-disable-next-line max-lines-per-function -- one walk: a branch for each type of step
 async function run(
   client: HubClient,
   domain: string,
@@ -208,14 +209,13 @@ async function run(
       const ended = await endOf(client, domain, step);
       if (ended !== undefined) return row(ended);
       if (step.type === 'progress') {
-        await systemClock.sleep(500);
-        step = await client.flows.read('config', flowId);
+        step = await stepAfterProgress(client, flowId);
         continue;
       }
       if (step.type === 'menu') {
-        const options = Array.isArray(step.menu_options) ? step.menu_options : Object.keys(step.menu_options);
+        const options = optionsOf(step);
         const option = left.shift() ?? (choices.length > 0 ? options[0] : undefined);
-        if (option === undefined) return { ...row('menu'), options: options as string[] };
+        if (option === undefined) return { ...row('menu'), options };
         steps.push(`${step.step_id} → ${option}`);
         step = await client.flows.submit('config', flowId, { next_step_id: option });
         continue;
@@ -223,19 +223,9 @@ async function run(
       const form = step as FormStep;
       steps.push(form.step_id);
       asksForOutside ||= fieldsOf(form).some(({ name }) => OUTSIDE.test(name));
-      const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form, folder) }).next(form);
-      if (move.type !== 'submit')
-        return row('problem' in move ? await reason(client, domain, move.problem) : move.type);
-      try {
-        step = await client.flows.submit(
-          'config',
-          flowId,
-          await withUploads(client.flows, move.data, move.uploads),
-        );
-      } catch (error) {
-        if (!(error instanceof FormRejected)) throw error;
-        return row(await reason(client, domain, formProblem(form, error)));
-      }
+      const next = await answered(client, domain, flowId, form, folder);
+      if (typeof next === 'string') return row(next);
+      step = next;
     }
     return row(`no end after ${MAX_STEPS} steps`);
   } catch (error) {
@@ -244,6 +234,33 @@ async function run(
     if (flowId !== undefined) await client.flows.abort('config', flowId);
   }
 }
+
+async function stepAfterProgress({ flows }: HubClient, flowId: string): Promise<FlowStep> {
+  await systemClock.sleep(500);
+  return flows.read('config', flowId);
+}
+
+/** Answers a form with examples. Returns the next step, or why there is none. */
+async function answered(
+  client: HubClient,
+  domain: string,
+  flowId: string,
+  form: FormStep,
+  folder: string,
+): Promise<FlowStep | string> {
+  const move = new FlowNavigator({ steps: [], fields: answersTo(domain, form, folder) }).next(form);
+  if (move.type !== 'submit') return 'problem' in move ? reason(client, domain, move.problem) : move.type;
+  try {
+    const data = await withUploads(client.flows, move.data, move.uploads);
+    return await client.flows.submit('config', flowId, data);
+  } catch (error) {
+    if (!(error instanceof FormRejected)) throw error;
+    return reason(client, domain, formProblem(form, error));
+  }
+}
+
+const optionsOf = ({ menu_options: options }: FlowStep & { readonly type: 'menu' }): readonly string[] =>
+  Array.isArray(options) ? (options as readonly string[]) : Object.keys(options);
 
 /**
  * Returns the outcome of a flow at this step, or undefined when the flow continues. An entry that the flow

@@ -69,10 +69,7 @@ async function benchParts(bench: HubBench, size: string, bytes: number, rounds: 
   const effects: number[] = [];
   const began = processorSeconds(await scrapeStarting(bench.operator));
   for (let round = 0; round < rounds; round++) {
-    packages[7] = packageOf(7, bytes / PACKAGES).replace(
-      '  room_7:',
-      `  round_${round}: {name: Round ${round}}\n  room_7:`,
-    );
+    packages[7] = withHelper(packageOf(7, bytes / PACKAGES), round);
     const start = Date.now();
     await write(1);
     while ((await stateOf(client.rest, `input_boolean.round_${round}`)) !== 'off') await sleep(POLL);
@@ -90,6 +87,10 @@ async function benchParts(bench: HubBench, size: string, bytes: number, rounds: 
   client.close();
   return figures;
 }
+
+/** Adds the helper of a round to a package. */
+const withHelper = (text: string, round: number): string =>
+  text.replace('input_boolean:\n', `input_boolean:\n  round_${round}: {name: Round ${round}}\n`);
 
 const processorSeconds = (metrics: string): number => sum(metrics, 'process_cpu_seconds_total');
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
 import type { HubAutomation } from '../operator/kinds';
 import { automation, floor } from './automations';
-import { HubBench, traffic } from './hub-bench';
+import { type BenchHub, HubBench, traffic } from './hub-bench';
 import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
@@ -54,11 +54,7 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
   const [ofOperator, ofHub] = [after[0] - before[0], after[1] - before[1]];
   const { writes, reloads, scriptReloads } = seen;
   const posts = writes.length;
-  const changed = Date.now();
-  await bench.patch(hub.namespace, 'HubAutomation', 'n-0', { description: 'changed' });
-  const entity = (await bench.read<HubAutomation>(hub.namespace, 'HubAutomation', 'n-0')).status!.entityId!;
-  while ((await hub.client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
-  const change = Date.now() - changed;
+  const change = await changeOne(bench, hub);
   progress('the change is in use');
   hub.client.close(); // an idle hub disturbs the next measurement less than its removal would
   const name = (what: string) => `${count}: ${what}`;
@@ -75,6 +71,15 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
     [name('processor time of the hub for each, ms')]: share(ofHub, count),
     [name('one change in use after, s')]: seconds(change),
   };
+}
+
+/** Changes an automation. Returns the milliseconds until the hub uses the change. */
+async function changeOne(bench: HubBench, { namespace, client }: BenchHub): Promise<number> {
+  const began = Date.now();
+  await bench.patch(namespace, 'HubAutomation', 'n-0', { description: 'changed' });
+  const entity = (await bench.read<HubAutomation>(namespace, 'HubAutomation', 'n-0')).status!.entityId!;
+  while ((await client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
+  return Date.now() - began;
 }
 
 /** Returns milliseconds for each automation. */

@@ -88,18 +88,7 @@ async function measure(
     progress(`${name}: ${value}`);
     figures[name] = value;
   };
-  const hubs: FleetHub[] = [];
-  for (let first = 0; first < count; first += HUBS_OF_PROCESS) {
-    const ports = await Promise.all(
-      Array.from({ length: Math.min(HUBS_OF_PROCESS, count - first) }, () => freePort()),
-    );
-    processes.push(await standIns(bench, first, ports));
-    ports.forEach((port, index) => {
-      const number = first + index;
-      const namespace = `home-${number % NAMESPACES}`;
-      hubs.push({ namespace, name: `hub-${number}`, url: `http://127.0.0.1:${port}` });
-    });
-  }
+  const hubs = await startHubs(bench, processes, count);
   progress('all stand-ins answer');
   for (let index = 0; index < NAMESPACES; index++) await bench.createNamespace(`home-${index}`);
   const began = Date.now();
@@ -122,6 +111,27 @@ async function measure(
   );
   for (const { pid } of hung) process.kill(pid, 'SIGCONT');
   record('another leader: all looked at after, s', await otherLeader(bench, hubs.length));
+}
+
+/** @param processes receives the processes of the stand-ins */
+async function startHubs(
+  bench: HubBench,
+  processes: SandboxProcess[],
+  count: number,
+): Promise<readonly FleetHub[]> {
+  const hubs: FleetHub[] = [];
+  for (let first = 0; first < count; first += HUBS_OF_PROCESS) {
+    const ports = await Promise.all(
+      Array.from({ length: Math.min(HUBS_OF_PROCESS, count - first) }, () => freePort()),
+    );
+    processes.push(await standIns(bench, first, ports));
+    ports.forEach((port, index) => {
+      const number = first + index;
+      const namespace = `home-${number % NAMESPACES}`;
+      hubs.push({ namespace, name: `hub-${number}`, url: `http://127.0.0.1:${port}` });
+    });
+  }
+  return hubs;
 }
 
 function standIns(bench: HubBench, first: number, ports: readonly number[]): Promise<SandboxProcess> {

@@ -9,7 +9,7 @@ import { ApiClient } from '../operator/runtime/api-client';
 import { conditionOf } from '../operator/runtime/conditions';
 import { pathOf } from '../operator/runtime/objects';
 import { shippedMemory } from '../manifests/memory';
-import { startSandbox } from '../sandbox';
+import { type Sandbox, startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { freePort } from '../sandbox/ports';
@@ -55,7 +55,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
   const config = new KubeConfig();
   config.loadFromFile(sandbox.kubeconfig);
   const cluster = new ApiClient(config, { clock: systemClock, timeout: 60_000 });
-  const hubs: (readonly [name: string, hub: HostileHub])[] = [];
+  const hubs: NamedHub[] = [];
   const limit = MemoryLimit.create(`hub-operator-${process.pid}`, shippedMemory());
   let usual: SandboxProcess | undefined;
   try {
@@ -66,62 +66,14 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
       settings: { LOG_LEVEL: 'warn', ALLOW_LOCAL_HUBS: 'true', ...webhookSettings(webhookPort) },
       ...(limit && { launcher: limit.launcher }),
     });
-    const load = new Load(cluster);
     const external = new ExternalHubs(cluster, NAMESPACE);
     await external.createNamespace();
     const hubPort = await freePort();
-    usual = await SandboxProcess.start({
-      name: 'stand-in',
-      command: [process.execPath, join(__dirname, 'stand-in.mjs')],
-      directory: join(sandbox.directory, 'stand-in'),
-      env: { SETUP_PORT: String(hubPort) },
-    });
+    usual = await startStandIn(sandbox, hubPort);
     await external.add('usual', `http://127.0.0.1:${hubPort}`);
     while (sum(await scrapeStarting(operator), 'leader_election_master_status') !== 1) await sleep(POLL);
-    const before: number[] = [];
-    for (let round = 0; round < ROUNDS_BEFORE; round++) before.push(await load.creation());
-
-    const transitions = (await load.lease()).leaseTransitions;
-    const watch = new Watch(operator, load);
-    for (let index = 0; index < LARGE; index++) await load.addLarge(`large-${index}`);
-    for (const place of PLACES)
-      for (let index = 0; index < HUBS; index++) {
-        const hub = await HostileHub.start(place);
-        hubs.push([`${place}-${index}`, hub]);
-        await external.add(`${place}-${index}`, hub.url);
-      }
-    let posted = false;
-    const end = Date.now() + LONGEST_FLOOD;
-    const posting = postReviews(webhookPort, count, end).finally(() => (posted = true));
-    const floodsOf = (place: string) =>
-      hubs.filter(([name]) => name.startsWith(place)).reduce((all, [, { floods }]) => all + floods, 0);
-    const during: number[] = [];
-    const isThrough = () => posted && PLACES.every((place) => floodsOf(place) >= count);
-    while (Date.now() < end && !isThrough()) {
-      console.log(
-        `floods: ${PLACES.map(floodsOf).join(', ')} of ${count}; ${Math.ceil((end - Date.now()) / 1_000)} s left`,
-      );
-      await Promise.all(hubs.map(([name]) => external.askAgain(name)));
-      during.push(await load.creation());
-    }
-    const posts = await posting;
-    await watch.stop();
-    const { leaseTransitions } = await load.lease();
-    const told = await load.largeTold();
     return {
-      'floods (REST, first frames, later frames), POSTs': `${PLACES.map(floodsOf).join(', ')}, ${posts}`,
-      'a new automation of another hub is Ready before them: median, longest, ms': pair(before),
-      'a new automation of another hub is Ready during the floods: median, longest, ms': pair(during),
-      'the longest wait for the floods: longest during, less the median before, ms': Math.round(
-        Math.max(...during) - median(before),
-      ),
-      'such automations': during.length,
-      'large automations that are InvalidSpec': `${told} of ${LARGE}`,
-      'ends of the operator': operator.process.running ? 0 : 1,
-      'changes of the leader': (leaseTransitions ?? 0) - (transitions ?? 0),
-      'longest time since the lease was renewed, s': round(watch.oldestLease / 1_000),
-      'longest answer of a probe, ms': Math.round(watch.longestProbe),
-      'probes that failed': `${watch.failed} of ${watch.probes}`,
+      ...(await attack(operator, new Load(cluster), external, { hubs, webhookPort, count })),
       'processes that the kernel ended for the memory limit of the container':
         limit?.kills ?? 'no limit here',
       'peak memory of the container, MB': limit ? Math.round(limit.peak / 1e6) : 'no limit here',
@@ -134,6 +86,93 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
     await sandbox.stop();
     await limit?.remove();
   }
+}
+
+type NamedHub = readonly [name: string, hub: HostileHub];
+
+interface Attack {
+  /** Receives the hostile hubs. */
+  readonly hubs: NamedHub[];
+  readonly webhookPort: number;
+  /** Number of floods of each place. */
+  readonly count: number;
+}
+
+async function attack(
+  operator: OperatorProcess,
+  load: Load,
+  external: ExternalHubs,
+  { hubs, webhookPort, count }: Attack,
+): Promise<Figures> {
+  const before: number[] = [];
+  for (let round = 0; round < ROUNDS_BEFORE; round++) before.push(await load.creation());
+
+  const transitions = (await load.lease()).leaseTransitions;
+  const watch = new Watch(operator, load);
+  for (let index = 0; index < LARGE; index++) await load.addLarge(`large-${index}`);
+  await startHostileHubs(hubs, external);
+  const { during, posts } = await flood(load, external, { hubs, webhookPort, count });
+  await watch.stop();
+  const { leaseTransitions } = await load.lease();
+  const told = await load.largeTold();
+  const floods = PLACES.map((place) => floodsOf(hubs, place)).join(', ');
+  return {
+    'floods (REST, first frames, later frames), POSTs': `${floods}, ${posts}`,
+    'a new automation of another hub is Ready before them: median, longest, ms': pair(before),
+    'a new automation of another hub is Ready during the floods: median, longest, ms': pair(during),
+    'the longest wait for the floods: longest during, less the median before, ms': Math.round(
+      Math.max(...during) - median(before),
+    ),
+    'such automations': during.length,
+    'large automations that are InvalidSpec': `${told} of ${LARGE}`,
+    'ends of the operator': operator.process.running ? 0 : 1,
+    'changes of the leader': (leaseTransitions ?? 0) - (transitions ?? 0),
+    'longest time since the lease was renewed, s': round(watch.oldestLease / 1_000),
+    'longest answer of a probe, ms': Math.round(watch.longestProbe),
+    'probes that failed': `${watch.failed} of ${watch.probes}`,
+  };
+}
+
+const startStandIn = (sandbox: Sandbox, port: number): Promise<SandboxProcess> =>
+  SandboxProcess.start({
+    name: 'stand-in',
+    command: [process.execPath, join(__dirname, 'stand-in.mjs')],
+    directory: join(sandbox.directory, 'stand-in'),
+    env: { SETUP_PORT: String(port) },
+  });
+
+async function startHostileHubs(hubs: NamedHub[], external: ExternalHubs): Promise<void> {
+  for (const place of PLACES)
+    for (let index = 0; index < HUBS; index++) {
+      const hub = await HostileHub.start(place);
+      hubs.push([`${place}-${index}`, hub]);
+      await external.add(`${place}-${index}`, hub.url);
+    }
+}
+
+const floodsOf = (hubs: readonly NamedHub[], place: string): number =>
+  hubs.filter(([name]) => name.startsWith(place)).reduce((all, [, { floods }]) => all + floods, 0);
+
+/** Creates automations of the well-behaved hub until all floods and reviews were sent. */
+async function flood(
+  load: Load,
+  external: ExternalHubs,
+  { hubs, webhookPort, count }: Attack,
+): Promise<{ readonly during: readonly number[]; readonly posts: number }> {
+  let posted = false;
+  const end = Date.now() + LONGEST_FLOOD;
+  const posting = postReviews(webhookPort, count, end).finally(() => (posted = true));
+  const floods = () => PLACES.map((place) => floodsOf(hubs, place));
+  const during: number[] = [];
+  const isThrough = () => posted && floods().every((sent) => sent >= count);
+  while (Date.now() < end && !isThrough()) {
+    console.log(
+      `floods: ${floods().join(', ')} of ${count}; ${Math.ceil((end - Date.now()) / 1_000)} s left`,
+    );
+    await Promise.all(hubs.map(([name]) => external.askAgain(name)));
+    during.push(await load.creation());
+  }
+  return { during, posts: await posting };
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;

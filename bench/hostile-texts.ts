@@ -69,7 +69,20 @@ class Shape {
     this.width = 2 ** Math.ceil(this.next() * 12);
     this.depth = 2 ** Math.ceil(this.next() * 8);
     this.indents = this.next() < 0.7;
-    this.nodes = weighted<Production>([
+    this.nodes = weighted(this.nodeProductions());
+    this.lines = weighted(this.lineProductions());
+  }
+
+  text(size: number): string {
+    const parts: string[] = [];
+    this.left = size / 4;
+    for (let length = 0; length < size; length += parts.at(-1)!.length)
+      parts.push(`${this.pick(this.lines)()}\n`);
+    return parts.join('').slice(0, size);
+  }
+
+  private nodeProductions(): readonly Production[] {
+    return [
       () => this.word(),
       () => `"${this.repeated(['x', '\\\\', '\\"', "'", '#'])}"`,
       () => `'${this.repeated(['x', "''", '"', ' #'])}'`,
@@ -81,8 +94,11 @@ class Shape {
       (depth) =>
         `{${this.separated(() => `<<: [${this.separated(() => this.alias())}]`)}, ${this.key()}: ${this.node(depth)}}`,
       (depth) => `{? ${this.node(depth)} : ${this.node(depth)}}`,
-    ]);
-    this.lines = weighted([
+    ];
+  }
+
+  private lineProductions(): readonly (() => string)[] {
+    return [
       () => `${this.key()}: ${this.node(0)}`,
       () => `${this.key()}: &a${this.anchors++} ${this.node(0)}`,
       () => `${this.key()}:\n${this.block(1)}`,
@@ -111,15 +127,7 @@ class Shape {
           '@',
           '#',
         ]),
-    ]);
-  }
-
-  text(size: number): string {
-    const parts: string[] = [];
-    this.left = size / 4;
-    for (let length = 0; length < size; length += parts.at(-1)!.length)
-      parts.push(`${this.pick(this.lines)()}\n`);
-    return parts.join('').slice(0, size);
+    ];
   }
 
   private node(depth: number): string {

@@ -22,16 +22,8 @@ export async function benchRegistries(count: number): Promise<Figures> {
       });
     }
     const before = await bench.writes();
-    const hubRef = { name: 'hub' };
     const began = Date.now();
-    await bench.createMany(namespace, 'HubArea', count, (index) => ({
-      hubRef,
-      name: `Area ${index}`,
-      floorName: `Floor ${index % FLOORS}`,
-      labels: [`Label ${index % LABELS}`, `Label ${(index + 7) % LABELS}`],
-    }));
-    await bench.createMany(namespace, 'HubLabel', LABELS, (index) => ({ hubRef, name: `Label ${index}` }));
-    await bench.createMany(namespace, 'HubFloor', FLOORS, (index) => ({ hubRef, name: `Floor ${index}` }));
+    await createEntries(bench, namespace, count);
     const created = Date.now();
     const ready = await Promise.all(
       ['HubFloor', 'HubLabel', 'HubArea'].map((kind) => bench.untilReady(namespace, kind)),
@@ -51,6 +43,18 @@ export async function benchRegistries(count: number): Promise<Figures> {
   } finally {
     await bench.stop();
   }
+}
+
+async function createEntries(bench: HubBench, namespace: string, areas: number): Promise<void> {
+  const hubRef = { name: 'hub' };
+  await bench.createMany(namespace, 'HubArea', areas, (index) => ({
+    hubRef,
+    name: `Area ${index}`,
+    floorName: `Floor ${index % FLOORS}`,
+    labels: [`Label ${index % LABELS}`, `Label ${(index + 7) % LABELS}`],
+  }));
+  await bench.createMany(namespace, 'HubLabel', LABELS, (index) => ({ hubRef, name: `Label ${index}` }));
+  await bench.createMany(namespace, 'HubFloor', FLOORS, (index) => ({ hubRef, name: `Floor ${index}` }));
 }
 
 const seconds = (milliseconds: number): number => Math.round(milliseconds / 10) / 100;

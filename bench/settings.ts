@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HubClient } from '../operator/client/hub-client';
 import { automationParts } from './automation-spec';
 import { HubBench } from './hub-bench';
 import { median } from './median';
@@ -16,16 +17,7 @@ export async function benchSettings(count: number): Promise<Figures> {
   const bench = await HubBench.start();
   try {
     const { namespace, client } = await bench.hub(configuration(count));
-    const hubRef = { name: 'hub' };
-    await bench.createMany(namespace, 'HubAutomation', count, (index) => ({
-      hubRef,
-      ...automationParts(index),
-    }));
-    await bench.untilReady(namespace, 'HubAutomation');
-    await bench.createMany(namespace, 'HubArea', 1, () => ({ hubRef, name: 'Kitchen' }));
-    await bench.untilReady(namespace, 'HubArea');
-    // Minutes after the start of the hub each automation gets its verdict: a write that is no part of the figures.
-    await bench.untilReferencesChecked(namespace, 'HubAutomation');
+    await createAutomations(bench, namespace, count);
     await sleep(REST);
     const before = await residentMegabytes(bench.operator.process.pid);
     let updates = 0;
@@ -34,14 +26,7 @@ export async function benchSettings(count: number): Promise<Figures> {
     });
     const written = await bench.writes();
     const began = Date.now();
-    await bench.createMany(namespace, 'HubEntity', count, (index) => ({
-      hubRef,
-      select: { unique: { integration: 'template', domain: 'sensor', uniqueId: `t${index}` } },
-      name: `Sensor of room ${index}`,
-      icon: 'mdi:thermometer',
-      areaName: 'Kitchen',
-      aliases: [`Room ${index}`],
-    }));
+    await bench.createMany(namespace, 'HubEntity', count, settingsOf);
     const ready = await bench.untilReady(namespace, 'HubEntity');
     const writes = (await bench.writes()) - written;
     const settled = updates;
@@ -50,7 +35,7 @@ export async function benchSettings(count: number): Promise<Figures> {
     await sleep(REST);
     const restWrites = (await bench.writes()) - resting;
     const reverted: number[] = [];
-    for (let round = 0; round < ROUNDS; round += 1) reverted.push(await revert(round));
+    for (let round = 0; round < ROUNDS; round += 1) reverted.push(await revert(client, round));
     return {
       'automations, and settings of entities': count,
       'all Ready after the first was created, s': seconds(ready - began),
@@ -62,23 +47,48 @@ export async function benchSettings(count: number): Promise<Figures> {
       'a change in the hub is reverted after, median, s': seconds(median(reverted)),
       'longest, s': seconds(Math.max(...reverted)),
     };
-
-    async function revert(round: number): Promise<number> {
-      const { all } = await client.settings.entity.entries();
-      const entity = [...all].find(({ uniqueId }) => uniqueId === `t${round}`)!;
-      const changed = Date.now();
-      await client.connection.command('config/entity_registry/update', {
-        entity_id: entity.entityId,
-        name: 'By a person',
-      });
-      for (;;) {
-        const found = (await client.settings.entity.entries()).get(entity.id);
-        if (found?.settings['name'] === `Sensor of room ${round}`) return Date.now() - changed;
-        await sleep(20);
-      }
-    }
   } finally {
     await bench.stop();
+  }
+}
+
+const hubRef = { name: 'hub' };
+
+/** Creates automations and the area Kitchen, and waits until the operator has no work with them. */
+async function createAutomations(bench: HubBench, namespace: string, count: number): Promise<void> {
+  await bench.createMany(namespace, 'HubAutomation', count, (index) => ({
+    hubRef,
+    ...automationParts(index),
+  }));
+  await bench.untilReady(namespace, 'HubAutomation');
+  await bench.createMany(namespace, 'HubArea', 1, () => ({ hubRef, name: 'Kitchen' }));
+  await bench.untilReady(namespace, 'HubArea');
+  // Minutes after the start of the hub each automation gets its verdict: a write that is no part of the figures.
+  await bench.untilReferencesChecked(namespace, 'HubAutomation');
+}
+
+const settingsOf = (index: number): object => ({
+  hubRef,
+  select: { unique: { integration: 'template', domain: 'sensor', uniqueId: `t${index}` } },
+  name: `Sensor of room ${index}`,
+  icon: 'mdi:thermometer',
+  areaName: 'Kitchen',
+  aliases: [`Room ${index}`],
+});
+
+/** Changes an entity in the hub. Returns the milliseconds until the operator has taken the change back. */
+async function revert(client: HubClient, round: number): Promise<number> {
+  const { all } = await client.settings.entity.entries();
+  const entity = [...all].find(({ uniqueId }) => uniqueId === `t${round}`)!;
+  const changed = Date.now();
+  await client.connection.command('config/entity_registry/update', {
+    entity_id: entity.entityId,
+    name: 'By a person',
+  });
+  for (;;) {
+    const found = (await client.settings.entity.entries()).get(entity.id);
+    if (found?.settings['name'] === `Sensor of room ${round}`) return Date.now() - changed;
+    await sleep(20);
   }
 }
 

@@ -75,38 +75,73 @@ export async function soak(minutes: number): Promise<Figures> {
     await bundleOperator();
     await installOperator(sandbox);
     load = await AutomationLoad.start(sandbox, cluster, HUBS);
-    const kubeconfig = await rerouted(
-      await operatorKubeconfig(sandbox),
-      join(sandbox.directory, 'rerouted.kubeconfig'),
-      proxy.port,
-    );
-    const settings = { LOG_LEVEL: 'warn', ...LOAD_SETTINGS };
-    const operator = await startOperator(sandbox, { kubeconfig, settings });
+    const operator = await startRerouted(sandbox, proxy);
     await load.createMany(RESOURCES);
     await load.untilReady(READY_TIMEOUT);
     const configurations = await ConfigurationLoad.start(cluster, CONFIGURATIONS);
-    const failed = new FailedRequests(operator);
-    const end = Date.now() + minutes * 60_000;
-    const changing = change(load, configurations, end);
-    const chaos = [
-      failed.watch(end),
-      repeat(RESET_INTERVAL, end, () => proxy.reset()),
-      repeat(RESTART_INTERVAL, end, () => failed.during(() => restartApiServer(sandbox))),
-    ];
-    await sleep(minutes * 60_000 * WARM);
-    const before = await usage(operator.process.pid, proxy);
-    const [changes] = await Promise.all([changing, ...chaos]);
-    const missed = await untilCaughtUp(load, configurations, operator);
-    const after = await usage(operator.process.pid, proxy);
-    const metrics = await scrape(operator);
-    const unexplained = failed.unexplained();
-    const floods = await letHubsPass(cluster, PASSING_HUBS, FLOODS);
-    const flooded = await residentMegabytes(operator.process.pid);
-    await sleep(minutes * 60_000 * IDLE_SHARE);
-    const rested = await residentParts(operator);
+    const changed = await underChaos(sandbox, operator, proxy, { load, configurations, minutes });
+    const rested = await afterFloods(cluster, operator, minutes);
     if (!operator.process.running) throw new Error('the operator did not survive');
     return {
       minutes,
+      ...changed.figures,
+      ...rested.figures,
+      verdict: changed.hasPassed && rested.hasPassed ? 'passed' : 'FAILED',
+    };
+  } finally {
+    await load?.stop();
+    cluster.close();
+    await proxy.stop();
+    await sandbox.stop();
+  }
+}
+
+/** Starts the operator, whose connections to the API server go through the proxy. */
+async function startRerouted(sandbox: Sandbox, proxy: TcpProxy): Promise<OperatorProcess> {
+  const kubeconfig = await rerouted(
+    await operatorKubeconfig(sandbox),
+    join(sandbox.directory, 'rerouted.kubeconfig'),
+    proxy.port,
+  );
+  const settings = { LOG_LEVEL: 'warn', ...LOAD_SETTINGS };
+  return startOperator(sandbox, { kubeconfig, settings });
+}
+
+interface Course {
+  readonly load: AutomationLoad;
+  readonly configurations: ConfigurationLoad;
+  readonly minutes: number;
+}
+
+interface Part {
+  readonly figures: Figures;
+  readonly hasPassed: boolean;
+}
+
+/** The changes, while connections are reset and the API server is killed. */
+async function underChaos(
+  sandbox: Sandbox,
+  operator: OperatorProcess,
+  proxy: TcpProxy,
+  { load, configurations, minutes }: Course,
+): Promise<Part> {
+  const failed = new FailedRequests(operator);
+  const end = Date.now() + minutes * 60_000;
+  const changing = change(load, configurations, end);
+  const chaos = [
+    failed.watch(end),
+    repeat(RESET_INTERVAL, end, () => proxy.reset()),
+    repeat(RESTART_INTERVAL, end, () => failed.during(() => restartApiServer(sandbox))),
+  ];
+  await sleep(minutes * 60_000 * WARM);
+  const before = await usage(operator.process.pid, proxy);
+  const [changes] = await Promise.all([changing, ...chaos]);
+  const missed = await untilCaughtUp(load, configurations, operator);
+  const after = await usage(operator.process.pid, proxy);
+  const metrics = await scrape(operator);
+  const unexplained = failed.unexplained();
+  return {
+    figures: {
       'changes, deletions and creations': changes,
       'automations that missed their last change, or their deletion': missed.automations,
       'configurations that missed their last change': missed.configurations,
@@ -120,21 +155,26 @@ export async function soak(minutes: number): Promise<Figures> {
       ),
       'failed requests, by cause': failed.explained(),
       'failed requests without a cause': unexplained || 'none',
+    },
+    hasPassed: isNone(missed) && !unexplained && grewLittle(before, after),
+  };
+}
+
+/** The hostile hubs, and the rest after them. */
+async function afterFloods(cluster: ApiClient, operator: OperatorProcess, minutes: number): Promise<Part> {
+  const floods = await letHubsPass(cluster, PASSING_HUBS, FLOODS);
+  const flooded = await residentMegabytes(operator.process.pid);
+  await sleep(minutes * 60_000 * IDLE_SHARE);
+  const { total, javascript, allocator, files } = await residentParts(operator);
+  return {
+    figures: {
       'hostile hubs that came and went, floods of them': `${PASSING_HUBS}, ${floods}`,
       'RSS after the floods, MB': flooded,
-      'RSS after a rest of half the minutes, MB': rested.total,
-      'of these: JavaScript heap, heap of the C library, files': `${rested.javascript}, ${rested.allocator}, ${rested.files}`,
-      verdict:
-        isNone(missed) && !unexplained && grewLittle(before, after) && rested.total <= MAX_IDLE_MEMORY
-          ? 'passed'
-          : 'FAILED',
-    };
-  } finally {
-    await load?.stop();
-    cluster.close();
-    await proxy.stop();
-    await sandbox.stop();
-  }
+      'RSS after a rest of half the minutes, MB': total,
+      'of these: JavaScript heap, heap of the C library, files': `${javascript}, ${allocator}, ${files}`,
+    },
+    hasPassed: total <= MAX_IDLE_MEMORY,
+  };
 }
 
 /**

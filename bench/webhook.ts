@@ -7,7 +7,7 @@ import { ApiClient } from '../operator/runtime/api-client';
 import { ApiError } from '../operator/runtime/api-errors';
 import { pathOf } from '../operator/runtime/objects';
 import { builtin } from '../operator/runtime/types';
-import { startSandbox } from '../sandbox';
+import { type Sandbox, startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { freePort } from '../sandbox/ports';
@@ -40,16 +40,7 @@ export async function benchWebhook(count: number): Promise<Figures> {
   config.loadFromFile(sandbox.kubeconfig);
   const cluster = new ApiClient(config, { clock: systemClock });
   try {
-    await bundleOperator();
-    await installOperator(sandbox);
-    const body = { metadata: { name: NAMESPACE } };
-    await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
-    const port = await freePort();
-    const settings = { LOG_LEVEL: 'warn', LEADER_ELECTION: 'false', ...webhookSettings(port) };
-    const operator = await startOperator(sandbox, { settings });
-    await installWebhook(sandbox, port);
-    await untilCalled(cluster, operator);
-
+    const operator = await startWithWebhook(sandbox, cluster);
     await create(cluster, 'automation0');
     await dryRuns(cluster, 1); // warms up the code that answers reviews
     const one = await reviewsDuring(operator, () => dryRuns(cluster, 1));
@@ -75,6 +66,20 @@ export async function benchWebhook(count: number): Promise<Figures> {
     cluster.close();
     await sandbox.stop();
   }
+}
+
+/** Resolves when the API server calls the webhook. */
+async function startWithWebhook(sandbox: Sandbox, cluster: ApiClient): Promise<OperatorProcess> {
+  await bundleOperator();
+  await installOperator(sandbox);
+  const body = { metadata: { name: NAMESPACE } };
+  await cluster.request({ method: 'POST', path: '/api/v1/namespaces', body });
+  const port = await freePort();
+  const settings = { LOG_LEVEL: 'warn', LEADER_ELECTION: 'false', ...webhookSettings(port) };
+  const operator = await startOperator(sandbox, { settings });
+  await installWebhook(sandbox, port);
+  await untilCalled(cluster, operator);
+  return operator;
 }
 
 async function createMany(cluster: ApiClient, count: number): Promise<void> {
