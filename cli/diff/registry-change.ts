@@ -10,8 +10,9 @@ import {
   isOfType,
   type ReferringField,
 } from '../../operator/sync/registry/entry-types';
+import { nameAvailability } from '../../operator/sync/registry/exchange';
 import { hasAccepted, recordedId } from '../../operator/sync/objects/ownership';
-import { idByName, locate, nameConflict, resolveReferences } from '../../operator/sync/registry/locate-entry';
+import { idByName, locate, resolveReferences } from '../../operator/sync/registry/locate-entry';
 import { isDriftLeft } from '../../operator/sync/objects/drift-policy';
 import { DRIFT_IS_LEFT, type HubChange } from './hub-change';
 import type { StoredObjects } from './stored-objects';
@@ -100,8 +101,8 @@ export async function registryChange(
   const fields = entryDiff(entryType, record, withoutRemoved(entryType, record, desired, missing));
   if (fields.length === 0) return withSettings({ action: 'none', fields, notes: [] }, located.id);
   if (isLeft) return left;
-  const conflict = nameConflict(entryType, entry, located.id, entries, siblings);
-  if (conflict.type === 'Held') return waitsFor(conflict.owner);
+  const name = nameAvailability({ entryType, resource: entry, id: located.id, entries, others: siblings });
+  if (name.type === 'Held') return waitsFor(name.owner);
   return withSettings({ action: 'update', fields, notes: [] }, located.id);
 }
 

@@ -152,6 +152,20 @@ describe('persons', () => {
     await home.ready('hubperson', 'anna');
   });
 
+  test('two persons exchange their users, and keep their trackers', async () => {
+    const [nora, oskar] = [await addUser('nora'), await addUser('oskar')];
+    const named = (id: string, username: string) =>
+      person(HUB, id, { name: id, username, deviceTrackers: [TRACKER] });
+    await home.apply(named('nora', 'nora'), named('oskar', 'oskar'));
+    for (const name of ['nora', 'oskar']) await home.ready('hubperson', name);
+    await home.apply(named('nora', 'oskar'), named('oskar', 'nora'));
+    await becomes('nora', { user_id: oskar, device_trackers: [TRACKER] });
+    await becomes('oskar', { user_id: nora, device_trackers: [TRACKER] });
+    for (const name of ['nora', 'oskar']) await home.ready('hubperson', name);
+    expect(await statusOf('nora')).toMatchObject({ userId: oskar });
+    for (const name of ['nora', 'oskar']) await home.delete('hubperson', name);
+  });
+
   test('an unknown user is waited for, and wakes the resource', async () => {
     await home.apply(person(HUB, 'late', { name: 'Late', username: 'late' }));
     const { message } = await home.ready('hubperson', 'late', { status: 'False', reason: 'UserNotFound' });

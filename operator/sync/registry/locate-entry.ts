@@ -50,7 +50,7 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
 }
 
 /** The id of the entry with this identity. Undefined if there is none. */
-function idByIdentity(
+export function idByIdentity(
   { identity }: EntryType,
   entries: RegistryEntries,
   searched: string,
@@ -222,48 +222,13 @@ function ofName(
   return more.length > 0 ? { type: 'Ambiguous', ids: [id, ...more] } : { type: 'Unmanaged', id };
 }
 
-/** The conflict that prevents an entry from getting its new name. */
-type NameConflict =
-  | { readonly type: 'None' }
-  /** The entry of another resource has the name until that resource renames it. */
-  | { readonly type: 'Held'; readonly owner: EntryResource }
-  /** Several resources exchange their names, and each waits for the next one. */
-  | { readonly type: 'Cycle' };
-
-/** @param id id of the resource's entry, which has to be renamed */
-export function nameConflict(
-  entryType: EntryType,
-  resource: EntryResource,
-  id: string,
-  entries: RegistryEntries,
-  others: readonly EntryResource[],
-): NameConflict {
-  const { identity } = entryType;
-  if (!identity.isName) return { type: 'None' };
-  let first: EntryResource | undefined;
-  let next: EntryResource = resource;
-  const seen = new Set<string>();
-  for (;;) {
-    const holder = idByIdentity(entryType, entries, identity.of(next));
-    if (first && holder === id) return { type: 'Cycle' };
-    const owner =
-      holder === undefined || holder === id ? undefined : ownerOf(entryType, holder, entries, others);
-    if (!owner || seen.has(owner.metadata.uid)) break;
-    first ??= owner;
-    if (owner.spec.suspend || identity.of(owner) === identity.of(next)) break;
-    seen.add(owner.metadata.uid);
-    next = owner;
-  }
-  return first ? { type: 'Held', owner: first } : { type: 'None' };
-}
-
 /**
  * The resource that an entry belongs to. The hub may give the id of a removed entry to a new one, so two
  * resources may have recorded the same id. Then the resource with the entry's identity owns the entry.
  *
  * @returns undefined when none of these resources owns it
  */
-function ownerOf(
+export function ownerOf(
   entryType: EntryType,
   id: string,
   entries: RegistryEntries,

@@ -43,7 +43,8 @@ import { entityProblem, missingEntities, removedInUse, valueConflict } from './e
 import type { EntryResource, EntryType } from './entry-type';
 import { entryTypeOf, isOfType } from './entry-types';
 import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
-import { announcedEntry, locate, type Located, nameConflict, resolveReferences } from './locate-entry';
+import { exchangeOf } from './exchange';
+import { announcedEntry, locate, type Located, resolveReferences } from './locate-entry';
 import { whileMissing } from './reference-grace';
 
 /** The inputs of one reconcile of one resource. */
@@ -307,14 +308,13 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (left) return left;
     if (!isRecorded(reconcile))
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
-    const conflict = nameConflict(entryType, resource, id, entries, this.others(resource));
-    if (conflict.type === 'Held') return heldBy(entryType, conflict.owner, resource);
+    const exchange = await exchangeOf({ ...reconcile, id, others: this.others(resource) }, client);
+    if (exchange.type === 'Held') return heldBy(entryType, exchange.owner, resource);
     const refused = await valueConflict(entryType, resource, id, client);
     if (refused) return refused;
     return this.send(reconcile, async () => {
-      if (conflict.type === 'Cycle') {
-        // With a temporary name, the present name becomes free for another resource.
-        await client.registries[type].update(id, { name: `${resource.spec.name} (${id})` });
+      if (exchange.type === 'Cycle') {
+        await client.registries[type].update(id, exchange.released);
         hub.watch.requeueAfterOwnChange(type);
         return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
       }

@@ -1,6 +1,6 @@
 import { floors } from '../../../../operator/sync/registry/entry-types';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
-import { announcedEntry, locate, nameConflict } from '../../../../operator/sync/registry/locate-entry';
+import { announcedEntry, locate } from '../../../../operator/sync/registry/locate-entry';
 import { persons } from '../../../../operator/sync/registry/persons';
 import { anEntry, entriesNamed } from './entries';
 
@@ -65,12 +65,6 @@ describe('locate', () => {
       expect(found('x', { spec: { name: 'Lamp' } }, [one])).toEqual({ type: 'Unmanaged', id: 'b' });
       expect(found('x', { spec: { name: 'Lamp' } }, [one, other])).toEqual({ type: 'Absent' });
       expect(found('b', {}, [other])).toEqual({ type: 'OfOther', id: 'b', owner: other });
-    });
-
-    test('equal names are no conflict', () => {
-      const mine = button('a', { spec: { name: 'Bell' }, status: { id: 'a' } });
-      const other = button('c', { spec: { name: 'Bell' }, status: { id: 'c' } });
-      expect(nameConflict(buttons, mine, 'a', hub, [other])).toEqual({ type: 'None' });
     });
   });
 
@@ -145,33 +139,4 @@ describe('locate of a person', () => {
       expect(find(id)).toEqual({ type: 'Unmanaged', id: 'max' });
     },
   );
-});
-
-describe('nameConflict', () => {
-  const entries = entriesNamed({ a: 'A', b: 'B', c: 'C' });
-  const [a, b, c] = ['a', 'b', 'c'].map(
-    (id) =>
-      (to: string, spec = {}) =>
-        owner(`r${id}`, id, { name: to, ...spec }),
-  );
-  const conflict = (...[mine, ...others]: ReturnType<typeof owner>[]) =>
-    nameConflict(floors, mine!, 'a', entries, others);
-
-  test('a free name, its own in other letters, and one that no resource has are no conflict', () => {
-    expect(conflict(a!('New'))).toEqual({ type: 'None' });
-    expect(conflict(a!(' a'), b!('B'))).toEqual({ type: 'None' });
-    expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects the name
-  });
-
-  test('the owner of the name is waited for, even if it waits itself or is suspended', () => {
-    expect(conflict(a!('B'), b!('New'))).toMatchObject({ type: 'Held', owner: b!('New') });
-    expect(conflict(a!('B'), b!('C'), c!('New'))).toMatchObject({ type: 'Held', owner: b!('C') });
-    expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });
-  });
-
-  test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
-    expect(conflict(a!('B'), b!('A'))).toEqual({ type: 'Cycle' });
-    expect(conflict(a!('B'), b!('C'), c!('A'))).toEqual({ type: 'Cycle' });
-    expect(conflict(a!('B'), b!('C'), c!('B'))).toMatchObject({ type: 'Held', owner: b!('C') });
-  });
 });

@@ -363,6 +363,73 @@ describe('RegistrySync', () => {
       expect(status('z')).toMatchObject({ pendingName: 'z' });
     });
 
+    describe('that exchanges its user', () => {
+      const write = (id: string, user: string | null) =>
+        `update person ${id} {"user_id":${JSON.stringify(user)},"device_trackers":["${phone}"],"picture":"/${id}.png","name":"${id}"}`;
+
+      /** The persons a, b and c with the users u1, u2 and u3, as the hub refuses the same user twice. */
+      beforeEach(async () => {
+        users = { anna: 'u1', bea: 'u2', cleo: 'u3', dora: 'u4' };
+        for (const [id, user] of Object.entries({ a: 'u1', b: 'u2', c: 'u3' }))
+          inHub(id, { name: id, user_id: user, device_trackers: [phone], picture: `/${id}.png` });
+        const logins = { a: 'anna', b: 'bea', c: 'cleo' };
+        resources = Object.entries(logins).map(([id, username]) => person(id, { name: id, username }));
+        for (const id of ['a', 'b', 'c']) await settle(id);
+        expect(writes).toEqual([]);
+        accept = (fields) => {
+          const taken = [...entries.person.values()].some(
+            ({ name, user_id: user }) =>
+              name !== fields['name'] && user !== null && user === fields['user_id'],
+          );
+          if (taken) throw new HubRejected('invalid_format', 'User already taken');
+          return fields;
+        };
+      });
+
+      async function reconcileAll(): Promise<void> {
+        for (const id of ['a', 'b', 'c']) await settle(id);
+        await clock.advance(30_000);
+      }
+      const accepted = () => writes.filter((each) => each.startsWith('update'));
+      const user = (id: string) => entries.person.get(id)!['user_id'];
+
+      test('with another one: the first has none until the other has its user', async () => {
+        edit('a', { name: 'a', username: 'bea' });
+        edit('b', { name: 'b', username: 'anna' });
+        await reconcileAll();
+        await reconcileAll();
+        expect(accepted()).toEqual([write('a', null), write('b', 'u1'), write('a', 'u2')]);
+        for (const id of ['a', 'b']) expect(await reconcile(id)).toMatchObject({ type: 'Ready' });
+      });
+
+      test('in a circle of three', async () => {
+        edit('a', { name: 'a', username: 'bea' });
+        edit('b', { name: 'b', username: 'cleo' });
+        edit('c', { name: 'c', username: 'anna' });
+        for (let round = 0; round < 3; round++) await reconcileAll();
+        expect([user('a'), user('b'), user('c')]).toEqual(['u2', 'u3', 'u1']);
+        expect(accepted().filter((each) => each.includes('"user_id":null'))).toEqual([write('a', null)]);
+      });
+
+      test('and keeps it while the other one does not give up its user', async () => {
+        edit('a', { name: 'a', username: 'bea' });
+        expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
+        edit('b', { name: 'b', username: 'anna', suspend: true });
+        await clock.advance(30_000);
+        expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
+        expect(user('a')).toBe('u1');
+      });
+
+      test('and keeps it until the other one has another user', async () => {
+        edit('a', { name: 'a', username: 'bea' });
+        edit('b', { name: 'b', username: 'dora' });
+        await reconcileAll();
+        await reconcileAll();
+        expect(accepted().filter((each) => each.includes('"user_id":null'))).toEqual([]);
+        expect([user('a'), user('b')]).toEqual(['u2', 'u4']);
+      });
+    });
+
     test.each([
       ['id', { id: 'x', name: 'Anna' }],
       ['name', { name: 'MO M' }],
