@@ -200,11 +200,13 @@ function subjectOf({ apiVersion, kind, metadata }: CustomResource): EventSubject
 }
 
 /**
- * Whether the same event is tried again. Status 429 may concern only one object or namespace (admission
- * plugin EventRateLimit), so that its event is dropped and the others do not wait.
+ * Whether the same event is tried again. An overloaded API server answers 429 to all clients and says when to
+ * try again. Without that, the limit concerns only one object or namespace (admission plugin EventRateLimit), so
+ * that its event is dropped and the others do not wait.
  */
 const isRepeated = (error: unknown): boolean =>
-  isServerUnavailable(error) && !(error instanceof ApiError && error.status === 429);
+  isServerUnavailable(error) &&
+  !(error instanceof ApiError && error.status === 429 && error.retryAfter === undefined);
 
 function fieldsOf({ kind, metadata }: EventSubject, { type, reason }: EventSpec): object {
   return { kind, namespace: metadata.namespace, name: metadata.name, type, reason };

@@ -278,6 +278,20 @@ describe('EventRecorder', () => {
       expect(clock.pendingTimers).toBe(0);
     });
 
+    test('an event is written once the API server is no longer overloaded', async () => {
+      const { clock, cluster, log, recorder } = setup();
+      cluster.handler = () => {
+        throw new ApiError(429, 'Too Many Requests', 'please try again later', 1_000);
+      };
+      for (const message of ['one', 'two']) recorder.record(widget(), event(message));
+      await settle();
+      expect(cluster.writes).toHaveLength(1);
+      cluster.handler = ({ body }) => body;
+      await clock.advance(10_000);
+      expect(cluster.writes.map(({ body }) => (body as EventBody).message)).toEqual(['one', 'one', 'two']);
+      expect(log.at('warn')).toEqual([]);
+    });
+
     test('an event beyond a quota does not delay the others', async () => {
       const { cluster, log, recorder } = setup();
       cluster.handler = ({ body }) => {
