@@ -94,9 +94,7 @@ export class Reconciler<R extends CustomResource> {
     this.deferred = new Since(clock);
   }
 
-  /**
-   * Milliseconds since the start of the oldest abandoned reconcile that is still running; 0 if there is none.
-   */
+  /** Milliseconds since the start of the oldest abandoned reconcile that still runs; 0 if there is none. */
   oldestAbandoned(): number {
     return this.running.oldestAbandoned();
   }
@@ -303,20 +301,24 @@ export class Reconciler<R extends CustomResource> {
     // The resource was deleted, or its namespace is no longer watched. The outcome may be based on objects
     // that left the cache with it.
     if (!this.options.read(objectKeyOf(resource))) return { type: 'gone' };
-    const isUnreported = outcome.type === 'Waiting' && outcome.unreported;
     // Without any condition, the resource would look as if no operator had seen it.
-    if (isUnreported && conditionOf(resource, 'Ready')) return resultOf(outcome);
+    if (outcome.type === 'Waiting' && outcome.unreported && conditionOf(resource, 'Ready'))
+      return resultOf(outcome);
     const deferral = this.deferral(resource, outcome);
     if (deferral > 0) return resultOf({ ...outcome, after: Math.min(outcome.after ?? deferral, deferral) });
     // A requested full reconcile stays pending in a dry-run, which does not carry it out.
     const isPending = this.isDryRun(resource) || outcome.requestPending;
     const handled = isPending ? undefined : this.requestOf(resource);
+    const events = outcome.events ?? [];
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(handled !== undefined && { lastHandledReconcileAt: handled }) },
-    );
-    this.emit(written, [...transitionEvents(resource, outcome), ...(outcome.events ?? [])]);
+    ).catch((error: unknown) => {
+      this.emit(resource, events); // the retry does not repeat what was done to the hub
+      throw error;
+    });
+    this.emit(written, [...transitionEvents(resource, outcome), ...events]);
     return resultOf(outcome);
   }
 

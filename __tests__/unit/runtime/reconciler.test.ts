@@ -954,5 +954,21 @@ describe('Reconciler', () => {
         expect({ name, events: bench.events.slice(before) }).toEqual({ name, events: expected });
       }
     });
+
+    test('an event about what was done is emitted although the status cannot be written', async () => {
+      const bench = new Bench(widget());
+      const reverted = { type: 'Warning', reason: 'DriftDetected', message: 'reverted' } as const;
+      bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok', { events: [reverted] }));
+      const serve = bench.cluster.handler;
+      bench.cluster.handler = (request) => {
+        if (request.path.endsWith('/status')) throw new ApiError(429, 'Too Many Requests', 'busy', 1_000);
+        return serve(request);
+      };
+      expect(await bench.reconcile()).toMatchObject({ type: 'retry' });
+      bench.cluster.handler = serve;
+      bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok'));
+      await bench.reconcile();
+      expect(bench.events).toEqual(['Warning DriftDetected', 'Normal AutomationGenerated']);
+    });
   });
 });
