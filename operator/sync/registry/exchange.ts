@@ -1,6 +1,7 @@
 import type { RegistryFields } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
+import { isHeld } from '../still-desired';
 import { changesOf, type DesiredEntry } from './desired';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import { idByIdentity, ownerOf, valueAt } from './locate-entry';
@@ -113,7 +114,7 @@ function availability(
     const owner = held === undefined || held === id ? undefined : ownerOf(entryType, held, entries, others);
     if (!owner || seen.has(owner.metadata.uid)) break;
     first ??= owner;
-    if (owner.spec.suspend || of(owner) === value) break;
+    if (isHeld(owner) || of(owner) === value) break;
     seen.add(owner.metadata.uid);
     next = owner;
   }

@@ -3,6 +3,8 @@ import { nameAvailability } from '../../../../operator/sync/registry/exchange';
 import { helperTypes } from '../../../../operator/sync/registry/helpers/types';
 import { anEntry, entriesNamed } from './entries';
 
+const DRY_RUN = { 'hub-operator.dev/dry-run': 'true' };
+
 const owner = (name: string, floorID: string, spec: object = {}) =>
   anEntry('HubFloor', name, { spec: { name, ...spec }, status: { floorID } });
 
@@ -22,10 +24,12 @@ describe('nameAvailability', () => {
     expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects the name
   });
 
-  test('the owner of the name is waited for, even if it waits itself or is suspended', () => {
+  test('the owner of the name is waited for, even if it waits itself, is suspended or in dry-run', () => {
     expect(conflict(a!('B'), b!('New'))).toMatchObject({ type: 'Held', owner: b!('New') });
     expect(conflict(a!('B'), b!('C'), c!('New'))).toMatchObject({ type: 'Held', owner: b!('C') });
     expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });
+    const inDryRun = { ...b!('A'), metadata: { ...b!('A').metadata, annotations: DRY_RUN } };
+    expect(conflict(a!('B'), inDryRun)).toMatchObject({ type: 'Held' });
   });
 
   test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
