@@ -53,6 +53,12 @@ export const newerFeatures: readonly NewerFeature[] = [
     since: '2026.11.0',
     because: 'a hub of 2025.11 took minutes to end in the sandbox',
   },
+  {
+    file: 'integration/config-entities/references.test.ts',
+    title: 'a missing label is named',
+    since: '2026.11.0',
+    because: 'the search of a hub of 2025.11 names no label that does not exist',
+  },
   { file: 'integration/integrations', ...FORMS },
   { file: 'integration/docs', since: '2026.11.0', because: 'the pages show the forms of 2026.11' },
   { file: 'integration/configuration/wrong-files.test.ts', title: 'a wrong mqtt section', ...FORMS },

@@ -59,7 +59,6 @@ test('what the hub does not have is named, with the nearest name, and the resour
     device_id: NO_DEVICE,
     area_id: ['kichen', 'kitchen'],
     floor_id: 'attic',
-    label_id: 'energy',
   };
   await home.apply(
     automation(HUB, 'typo', {
@@ -88,7 +87,7 @@ test('what the hub does not have is named, with the nearest name, and the resour
   expect(reason).toBe('ReferencesMissing');
   expect(message).toBe(
     'The hub does not have the action light.turn_onn (did you mean light.turn_on?), the action nosuch.thing (the integration nosuch is not set up), ' +
-      `the area kichen (did you mean kitchen?), the device ${NO_DEVICE}, input_boolean.movie_nigth (did you mean input_boolean.movie_night?) and 2 more. ` +
+      `the area kichen (did you mean kitchen?), the device ${NO_DEVICE}, input_boolean.movie_nigth (did you mean input_boolean.movie_night?) and 1 more. ` +
       'Correct the name, or add what is missing to the hub.',
   );
   expect(await missing('hubautomation', 'typo')).toEqual([
@@ -98,7 +97,6 @@ test('what the hub does not have is named, with the nearest name, and the resour
     { type: 'device', id: NO_DEVICE },
     { type: 'entity', id: 'input_boolean.movie_nigth', suggestion: 'input_boolean.movie_night' },
     { type: 'floor', id: 'attic' },
-    { type: 'label', id: 'energy' },
   ]);
   await home.ready('hubautomation', 'typo');
   await references('hubscript', 'typo', 'False');
@@ -110,6 +108,13 @@ test('what the hub does not have is named, with the nearest name, and the resour
   const shown = await mustKubectl(['get', 'hubautomation', 'typo', '-o', 'wide'], home);
   expect(shown).toMatch(/REFERENCES +READY.*\n.*False +True/);
   expect(await events('typo')).toEqual([]);
+});
+
+test('a missing label is named', async () => {
+  const actions = [{ action: 'light.turn_on', target: { label_id: 'energy' } }];
+  await home.apply(automation(HUB, 'labelled', { actions }));
+  await references('hubautomation', 'labelled', 'False');
+  expect(await missing('hubautomation', 'labelled')).toEqual([{ type: 'label', id: 'energy' }]);
 });
 
 test('a blueprint is looked at as the hub fills it in', async () => {
