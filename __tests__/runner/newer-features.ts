@@ -17,6 +17,11 @@ const FORMS = { since: '2026.11.0', because: 'the forms of these integrations ar
 
 const PLATFORM = { since: '2026.11.0', because: 'a hub of 2025.11 still sets up the platform template' };
 
+const KITCHEN = {
+  since: '2026.11.0',
+  because: 'the integrations demo and kitchen_sink of 2025.11 have fewer entities',
+};
+
 export const newerFeatures: readonly NewerFeature[] = [
   { file: 'integration/hub/http-settings.test.ts', ...HTTP },
   { file: 'integration/hub/stored-http.test.ts', ...HTTP },
@@ -59,6 +64,17 @@ export const newerFeatures: readonly NewerFeature[] = [
     since: '2026.11.0',
     because: 'the search of a hub of 2025.11 names no label that does not exist',
   },
+  {
+    file: 'integration/registry/helper-facts.test.ts',
+    title: 'the units of a device class are those of the hub',
+    since: '2026.11.0',
+    because: 'the table of units is that of 2026.11',
+  },
+  ...[
+    'a change and a removal in the hub are reverted, and the picture',
+    'a tracker whose entity is removed',
+  ].map((title) => ({ file: 'integration/registry/persons.test.ts', title, ...KITCHEN })),
+  { file: 'integration/borrowed/many.test.ts', ...KITCHEN },
   { file: 'integration/integrations', ...FORMS },
   { file: 'integration/docs', since: '2026.11.0', because: 'the pages show the forms of 2026.11' },
   { file: 'integration/configuration/wrong-files.test.ts', title: 'a wrong mqtt section', ...FORMS },

@@ -10,6 +10,7 @@ import { kubectlHub } from '../../cluster/command-line';
 import { DEFAULT_CONFIGURATION, helper, Home } from '../../cluster/home';
 import type { HubRecorder } from '../../cluster/hub-recorder';
 import { OperatorToKill } from '../../cluster/operator-to-kill';
+import { hasDeviceClass } from './device-class';
 
 // Helpers of all sorts in a hub in German: each is written once, and none twice when the operator is killed at a request.
 
@@ -23,7 +24,7 @@ const TEXT = `${DEFAULT_CONFIGURATION}\n${Object.values(helperDomains)
   .join('')}`;
 
 const settings: Partial<Record<HelperType, object>> = {
-  number: { min: 0, max: 30, step: 0.5, unit: '°C', deviceClass: 'temperature' },
+  number: { min: 0, max: 30, step: 0.5, unit: '°C', ...(hasDeviceClass && { deviceClass: 'temperature' }) },
   text: { pattern: '[0-9]{4}', mode: 'password' },
   select: { options: ['zu Hause', 'unterwegs'] },
   datetime: { time: true, initial: '06:30' },

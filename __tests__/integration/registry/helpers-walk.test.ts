@@ -11,6 +11,7 @@ import { HubToExport } from '../../cluster/hub-to-export';
 import { startTestOperator } from '../../cluster/operator';
 import { silentLog } from '../../cluster/silent-log';
 import { randomNumbers, seed } from '../../seed';
+import { hasDeviceClass } from './device-class';
 
 // A random walk over the schema of HubHelper. Fields of each sort are set, changed and cleared in any order. After each
 // step the hub has the settings of the spec, and a further reconcile writes nothing.
@@ -56,7 +57,7 @@ const values: Readonly<Record<HelperType, Readonly<Record<string, readonly unkno
     step: [0.5, 0.001, 2],
     mode: ['slider', 'box'],
     unit: ['°C', '%'],
-    deviceClass: ['temperature'],
+    deviceClass: hasDeviceClass ? ['temperature'] : [],
   },
   text: {
     min: [0, 2],
@@ -126,7 +127,7 @@ const oneOf = <T>(items: readonly T[]): T => items[Math.floor(random() * items.l
 const draw = (fields: Readonly<Record<string, readonly unknown[]>>): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(fields)
-      .filter(() => random() < 0.6)
+      .filter(([, some]) => some.length > 0 && random() < 0.6)
       .map(([name, some]) => [name, oneOf(some)]),
   );
 

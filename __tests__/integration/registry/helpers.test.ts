@@ -5,6 +5,7 @@ import { freshNamespace, mustKubectl, until } from '../../cluster';
 import { configuration, DEFAULT_CONFIGURATION, helper, Home, hub } from '../../cluster/home';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
+import { hasDeviceClass } from './device-class';
 
 const HUB = 'villa';
 const DOMAINS = Object.values(helperDomains);
@@ -48,8 +49,22 @@ const sorts: readonly (readonly [HelperType, object, object])[] = [
   ['button', {}, {}],
   [
     'number',
-    { min: -5, max: 30.5, step: 0.5, mode: 'box', unit: '°C', deviceClass: 'temperature' },
-    { min: -5, max: 30.5, step: 0.5, mode: 'box', unit_of_measurement: '°C', device_class: 'temperature' },
+    {
+      min: -5,
+      max: 30.5,
+      step: 0.5,
+      mode: 'box',
+      unit: '°C',
+      ...(hasDeviceClass && { deviceClass: 'temperature' }),
+    },
+    {
+      min: -5,
+      max: 30.5,
+      step: 0.5,
+      mode: 'box',
+      unit_of_measurement: '°C',
+      ...(hasDeviceClass && { device_class: 'temperature' }),
+    },
   ],
   [
     'text',
