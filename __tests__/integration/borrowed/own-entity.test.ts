@@ -216,7 +216,9 @@ describe.each([
     await change(entityId, { icon: 'mdi:cow', aliases: [null, 'Bert'] });
     await home.change('hubautomation', noon.metadata.name, { entity });
     await home.ready('hubautomation', noon.metadata.name);
-    await becomes(entityId, { icon: 'mdi:sheep', aliases: ['Bert', 'The one'], areaName: 'hall' });
+    // A hub of 2025.11 has no order of aliases.
+    const aliases: unknown = expect.arrayContaining(['Bert', 'The one']);
+    await becomes(entityId, { icon: 'mdi:sheep', aliases, areaName: 'hall' });
     await home.change('hubautomation', noon.metadata.name, { entity: { icon: null, labels: null } });
     await home.ready('hubautomation', noon.metadata.name);
     expect(await settingsOf(entityId)).toMatchObject({ icon: 'mdi:cow', areaName: 'hall' });
