@@ -315,7 +315,7 @@ export class Reconciler<R extends CustomResource> {
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(handled !== undefined && { lastHandledReconcileAt: handled }) },
     ).catch((error: unknown) => {
-      this.emit(resource, events); // the retry does not repeat what was done to the hub
+      this.emit(resource, events); // the retry has nothing left to do in the hub
       throw error;
     });
     this.emit(written, [...transitionEvents(resource, outcome), ...events]);
