@@ -75,6 +75,17 @@ export const newerFeatures: readonly NewerFeature[] = [
     'a tracker whose entity is removed',
   ].map((title) => ({ file: 'integration/registry/persons.test.ts', title, ...KITCHEN })),
   { file: 'integration/borrowed/many.test.ts', ...KITCHEN },
+  {
+    file: 'integration/borrowed/settings.test.ts',
+    title: 'an entity without a name of its own has the area of its device',
+    since: '2026.11.0',
+    because: 'an entity without a name of its own has the area of its device since 2026.11',
+  },
+  ...[
+    'a selector waits for its entity, and reports when several match',
+    'two resources for one entity: the first has it',
+    'a restarted operator writes nothing',
+  ].map((title) => ({ file: 'integration/borrowed/settings.test.ts', title, ...KITCHEN })),
   { file: 'integration/integrations', ...FORMS },
   { file: 'integration/docs', since: '2026.11.0', because: 'the pages show the forms of 2026.11' },
   { file: 'integration/configuration/wrong-files.test.ts', title: 'a wrong mqtt section', ...FORMS },
