@@ -1,9 +1,10 @@
-import { until } from '../cluster';
+import { mustKubectl, until } from '../cluster';
 import { configuration, hub } from '../cluster/home';
 import { install, type Pod, podsOf, signalKubelet } from '../node-cluster';
 import { NodeHome } from '../node-cluster/home';
 import { lightHub } from '../node-cluster/light-hub';
 
+const UNREACHABLE = 'node.kubernetes.io/unreachable';
 const WAY_OUT = 'is not ready or does not answer. Delete the node if it is gone for good.';
 
 let home: NodeHome;
@@ -23,7 +24,7 @@ const says = (name: string, message: string) => home.ready('hub', name, { status
 test('a lost node is named together with the remedy, before and after the eviction of a pod; a pod that stays continues', async () => {
   // By default the pod `villa-0` and the operator would be evicted after five minutes.
   const toleration = { operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 10 };
-  const tolerations = [{ ...toleration, key: 'node.kubernetes.io/unreachable' }];
+  const tolerations = [{ ...toleration, key: UNREACHABLE }];
   await home.apply(hub('villa'), configuration('villa'));
   await home.apply(lightHub('evicted', {}, {}, { tolerations }), configuration('evicted'));
   await home.ready('hub', 'villa');
@@ -37,6 +38,12 @@ test('a lost node is named together with the remedy, before and after the evicti
   const isLost = (name: string) => says(name, `The node ${node} of pod ${name}-0 ${WAY_OUT}`);
   await Promise.all([isLost('villa'), isLost('evicted')]);
   await home.event('Hub', 'villa', /^Warning PodNotReady: The node .* Delete the node/);
+  // The controller of nodes takes this taint away again if no node of the cluster answers: whether a pod is
+  // evicted before that is a race.
+  await until('a pod is evicted', async () => {
+    await mustKubectl(['taint', 'node', node, '--overwrite', `${UNREACHABLE}:NoExecute`]);
+    return (await podOf('evicted')).metadata.deletionTimestamp !== undefined;
+  });
   await says(
     'evicted',
     `Pod evicted-0 is to be replaced, and node ${node} does not end it: the node ${WAY_OUT}`,
