@@ -4,7 +4,8 @@ import type { RegistryEntries } from '../../client/registries/registry';
 import { isHeld } from '../still-desired';
 import { changesOf, type DesiredEntry } from './desired';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
-import { idByIdentity, ownerOf, valueAt } from './locate-entry';
+import { idByField, idByIdentity, ownerOf } from './locate-entry';
+import { valueAt } from './spec-path';
 
 /** An entry that is about to be changed, and its surroundings. */
 interface Changing {
@@ -75,18 +76,14 @@ async function isExchanged(
   client: HubClient,
 ): Promise<boolean> {
   const { entries, id, resource, others, desired } = changing;
-  const holder = (value: unknown) => holderOf(entries, field, value);
-  const held = holder(desired.fields[field.name]);
+  const holder = (value: string) => idByField(entries, field.name, value);
+  const value = desired.fields[field.name];
+  const held = typeof value === 'string' ? holder(value) : undefined;
   if (held === undefined || held === id) return false;
   const values = new Map<EntryResource, string | undefined>();
   const find = async (each: EntryResource) => values.set(each, await valueOf(client, field, path, each));
   await Promise.all([resource, ...others].map(find));
   return availability(changing, { of: (each) => values.get(each), holder }).type === 'Cycle';
-}
-
-function holderOf(entries: RegistryEntries, { name }: EntryField, value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  return [...entries].find(([, entry]) => entry[name] === value)?.[0];
 }
 
 async function valueOf(

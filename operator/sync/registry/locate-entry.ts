@@ -1,4 +1,4 @@
-import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryFields, RegistryRecord, RegistryValue } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
 import { registryName } from '../../kinds/ids';
@@ -8,6 +8,7 @@ import { recordedId } from '../objects/ownership';
 import type { EntryResource, EntryType, ReferringField } from './entry-type';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
+import { valueAt } from './spec-path';
 
 /** The id of the entry with a name, or the end of a sentence that says why there is none yet. */
 type Resolved = { readonly id: string } | { readonly missing: string };
@@ -49,6 +50,12 @@ export function idByName(entries: RegistryEntries, name: string): string | undef
   return undefined;
 }
 
+/** The id of an entry whose field of the hub has this value. Undefined if there is none. */
+export function idByField(entries: RegistryEntries, name: string, value: RegistryValue): string | undefined {
+  for (const [id, entry] of entries) if (entry[name] === value) return id;
+  return undefined;
+}
+
 /** The id of the entry with this identity. Undefined if there is none. */
 export function idByIdentity(
   { identity }: EntryType,
@@ -76,13 +83,6 @@ export interface Unresolved {
   readonly outcome: Waiting;
   /** A text for each missing reference. The list changes when one of the missing entries appears. */
   readonly missing: readonly string[];
-}
-
-/** The value of a field of a spec. */
-export function valueAt(spec: Readonly<Record<string, unknown>>, at: string): unknown {
-  return at
-    .split('.')
-    .reduce<unknown>((value, key) => (value as Readonly<Record<string, unknown>> | undefined)?.[key], spec);
 }
 
 /** The ids of all entries that a resource refers to, or the outcome if some are missing. */
@@ -185,7 +185,7 @@ function ofUniqueField(
   for (const { name, isUnique } of Object.values(entryType.fields)) {
     const value = desired[name];
     if (!isUnique || value === undefined || value === null) continue;
-    const [id] = [...entries].find(([, entry]) => entry[name] === value) ?? [];
+    const id = idByField(entries, name, value);
     if (id === undefined) continue;
     return isTaken(entryType, others, id) ? { type: 'Absent' } : { type: 'Unmanaged', id };
   }

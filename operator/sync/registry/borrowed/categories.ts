@@ -2,7 +2,7 @@ import type { CategoryScope } from '../../../client/connection/registry-types';
 import { type Categories, categoryId } from '../../../client/registries/category-registry';
 import { foldCase } from '../../../kinds/ids';
 import type { ReferringField } from '../entry-types';
-import { valueAt } from '../locate-entry';
+import { valueAt } from '../spec-path';
 
 export interface NamedCategory {
   readonly scope: CategoryScope;
