@@ -19,6 +19,8 @@ interface Extension {
   /** The user's text with the missing entries of its section recorder. The sections are added to it. */
   readonly base: string;
   readonly file: HubYaml;
+  /** The sections of `base`. */
+  readonly sections: TopLevel;
   /** The sections to add, except the marker. */
   readonly additions: readonly Addition[];
   /** Sentences about parts of `spec.recorder` that do not take effect. */
@@ -43,7 +45,7 @@ export function extensionOf(
   const sections = sectionsOf(file);
   const own = [...missingIncludes(sections), ...(addition ? [addition] : [])];
   const additions = [...own, ...(readsDelivery ? deliveryIncludes(withKeys(sections, own)) : [])];
-  return { base, file, additions, notices };
+  return { base, file, sections, additions, notices };
 }
 
 /** The text with all sections except the marker. Empty if it cannot be extended. */
@@ -57,11 +59,10 @@ export const unmarkedText = ({ base, file, additions }: Extension): string =>
  * @returns undefined when the text cannot be extended
  */
 export function markedText(
-  { base, file, additions }: Extension,
+  { base, file, sections, additions }: Extension,
   marker: string,
   parse: typeof parseHubYaml,
 ): string | undefined {
-  const sections = sectionsOf(file);
   const key = freeKey(withKeys(sections, additions), 'script');
   const complete = [...additions, [key, marker] as const];
   const text = insertAtTop(base, file, complete.map(inOneLine)) ?? '';
@@ -72,7 +73,7 @@ export function markedText(
 const withKeys = (sections: TopLevel, additions: readonly Addition[]): TopLevel =>
   new Map([...sections, ...additions.map(([key]) => [key, null] as const)]);
 
-export function sectionsOf({ root, anchors }: HubYaml): TopLevel {
+function sectionsOf({ root, anchors }: HubYaml): TopLevel {
   return isMap(root) ? entriesOf(root, anchors) : new Map();
 }
 

@@ -2,7 +2,7 @@ import { isMap } from 'yaml';
 import type { HubConfigurationSpec } from '../../../kinds';
 import { MARKER_SCRIPT } from '../../../kinds/ids';
 import { type HubYaml, parseHubYaml, type Position, type YamlProblem } from './hub-yaml';
-import { extensionOf, markedText, sectionsOf, unmarkedText } from './extension';
+import { extensionOf, markedText, unmarkedText } from './extension';
 import type { ContentHashes } from '../../hub-pod/content-hashes';
 import { markerYaml } from './content-marker';
 import { configHash } from './config-hash';
@@ -141,7 +141,7 @@ function generate(source: ConfigurationSource, at: (part: string) => void, parse
     sections,
     secrets: secretUses(written, parse, origins),
     notices,
-    lockouts: lockoutsIn(sectionsOf(file), file.anchors),
+    lockouts: lockoutsIn(extension.sections, file.anchors),
     targets,
     unlooked,
     hidden: hiddenInFolders(all),
