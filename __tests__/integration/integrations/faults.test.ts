@@ -22,6 +22,7 @@ import {
   zone,
 } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';
+import { killAtRequest } from '../../cluster/kill-at-request';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { restoreOnboarded } from '../../cluster/onboarded-volume';
 import { shuffled } from '../../cluster/shuffled';
@@ -166,27 +167,11 @@ describe('a request that is interrupted while the hub sets the entry up', () => 
 });
 
 describe('an operator that is killed in a flow, after which a user adds a device', () => {
-  /**
-   * Applies the resource, and kills the operator at the first matching request of a flow. The proxy drops the
-   * request, or its answer.
-   */
-  async function killedAt(
+  const killedAt = (
     resource: ReturnType<typeof of>,
     moment: 'request' | 'answer',
     isHit: (what: string) => boolean,
-  ) {
-    let isKilled = false;
-    let killed: Promise<'drop'> | undefined;
-    const kill = async () => {
-      await operator.kill();
-      isKilled = true;
-      return 'drop' as const;
-    };
-    proxy.hold = (at, what) => (at === moment && isHit(what) ? (killed ??= kill()) : undefined);
-    await home.apply(resource);
-    await until('the operator is killed', () => isKilled);
-    proxy.mend();
-  }
+  ) => killAtRequest(operator, proxy, { moment, isHit }, () => home.apply(resource));
   const isStart = (what: string) => what === `POST ${FLOW}`;
   const isAnswer = (what: string) => what.startsWith(`POST ${FLOW}/`);
 

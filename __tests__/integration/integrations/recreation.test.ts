@@ -3,6 +3,7 @@ import type { HubClient } from '../../../operator/client/hub-client';
 import { freshNamespace, until } from '../../cluster';
 import { Home, integration } from '../../cluster/home';
 import type { HubProxy } from '../../cluster/hub-proxy';
+import { killAtRequest } from '../../cluster/kill-at-request';
 import { startTestOperator, type TestOperator } from '../../cluster/operator';
 import { addStepIntegration, STEPS } from '../../cluster/step-integration';
 import { proxiedHub, throughProxies } from '../config-entities/proxied-hub';
@@ -38,20 +39,8 @@ const chosen = (menuOption: string) => ({
 });
 
 /** Kills the operator when the hub has processed the request, before the operator has the answer. */
-async function killedAt(isIt: (what: string) => boolean, act: () => Promise<unknown>): Promise<void> {
-  let killed = false;
-  let struck = false;
-  proxy.hold = (moment, what) => {
-    if (struck || moment !== 'answer' || !isIt(what)) return undefined;
-    struck = true;
-    return operator.kill().then(() => {
-      killed = true;
-      return 'drop';
-    });
-  };
-  await act();
-  await until('the operator is killed', () => killed);
-}
+const killedAt = (isHit: (what: string) => boolean, act: () => Promise<unknown>) =>
+  killAtRequest(operator, proxy, { moment: 'answer', isHit }, act);
 
 describe('reconfigure: Recreate', () => {
   test('an operator that is killed in the new flow leaves the decision to a user, and one that is killed in the removal of the former entry leaves one entry', async () => {
