@@ -8,6 +8,7 @@ import { filesOf, writeFiles } from '../../../cli/export/files';
 import { likelySecrets } from '../../../cli/export/likely-secrets';
 import { remaining } from '../../../cli/export/read-hub';
 import { Names, slugOf } from '../../../cli/export/names';
+import { anEntry } from '../stand-in-hub/integrations';
 import { describe as describeHub, type HubContent } from '../../../cli/export/resources';
 
 const entry = (type: string, id: string, name: string, fields: object = {}) => ({
@@ -15,18 +16,8 @@ const entry = (type: string, id: string, name: string, fields: object = {}) => (
   name,
   ...fields,
 });
-const integration = (domain: string, title: string, fields: object = {}) => ({
-  entry_id: `${domain}-${title}`,
-  domain,
-  title,
-  source: 'user',
-  state: 'loaded',
-  disabled_by: null,
-  reason: null,
-  supports_options: false,
-  supports_reconfigure: false,
-  ...fields,
-});
+const integration = (domain: string, title: string, fields: object = {}) =>
+  anEntry({ entry_id: `${domain}-${title}`, domain, title, ...fields });
 const empty: HubContent = {
   entities: { automation: [], scene: [], script: [] },
   entries: Object.fromEntries(registryTypes.map((type) => [type, []])),

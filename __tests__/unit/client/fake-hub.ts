@@ -46,7 +46,7 @@ export const manifest = json(200, { name: 'Home Assistant', short_name: 'Home As
 
 /**
  * A server on the wire of a hub that misbehaves on request, for faults that a real hub cannot be made to show.
- * Its normal answers are minimal, since integration tests cover the behaviour of a real hub. A hub that keeps
+ * The server's normal answers are minimal, since integration tests cover the behaviour of a real hub. A hub that keeps
  * a state, behind `HubClient`, is in unit/stand-in-hub.
  */
 export class FakeHub {

@@ -147,17 +147,11 @@ export class House {
   async settle(desired: DesiredContent, first = this.operator()): Promise<string> {
     let online = first;
     for (let round = 0; round < 60; round++) {
-      try {
-        const outcome = await online.sync(desired);
-        this.reported = outcome.status ?? {};
-        if (outcome.type !== 'Waiting') return outcome.reason;
-      } catch (error) {
-        if (!(error instanceof Killed)) throw error;
-        online.close();
-        online = this.operator();
-      }
-      await this.clock.advance(1_000);
-      this.followTemplate();
+      const { outcome, next } = await this.round(desired, online);
+      online = next;
+      if (outcome) this.reported = outcome.status ?? {};
+      if (outcome && outcome.type !== 'Waiting') return outcome.reason;
+      await this.pass();
     }
     throw new Error('it does not settle');
   }
@@ -165,20 +159,32 @@ export class House {
   /** Reconciles this many times, a second apart, regardless of the outcomes. Returns the last outcome. */
   async reconcile(desired: DesiredContent, times: number, first = this.operator()): Promise<Outcome> {
     let operator = first;
-    let outcome: Outcome | undefined;
-    for (let round = 0; round < times; round++) {
-      try {
-        outcome = await operator.sync(desired);
-        this.reported = { ...this.reported, ...outcome.status };
-      } catch (error) {
-        if (!(error instanceof Killed)) throw error;
-        operator.close();
-        operator = this.operator();
-      }
-      await this.clock.advance(1_000);
-      this.followTemplate();
+    let last: Outcome | undefined;
+    for (let count = 0; count < times; count++) {
+      const { outcome, next } = await this.round(desired, operator);
+      operator = next;
+      if (outcome) this.reported = { ...this.reported, ...outcome.status };
+      last = outcome ?? last;
+      await this.pass();
     }
-    return outcome!;
+    return last!;
+  }
+
+  /** Reconciles once. Returns the outcome, and the process that continues: a new one after a kill. */
+  private async round(desired: DesiredContent, operator: Operator) {
+    try {
+      return { outcome: await operator.sync(desired), next: operator };
+    } catch (error) {
+      if (!(error instanceof Killed)) throw error;
+      operator.close();
+      return { next: this.operator() };
+    }
+  }
+
+  /** Lets a second pass, after which the Hub may have replaced the pod. */
+  private async pass(): Promise<void> {
+    await this.clock.advance(1_000);
+    this.followTemplate();
   }
 
   /**
