@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster } from '../cli/cluster';
 import { GROUP_VERSION } from '../operator/kinds/group';
@@ -7,10 +6,11 @@ import type { ApiClient } from '../operator/runtime/api-client';
 import { pathOf } from '../operator/runtime/objects';
 import type { Sandbox } from '../sandbox';
 import { freePort } from '../sandbox/ports';
-import { SandboxProcess } from '../sandbox/process';
+import type { SandboxProcess } from '../sandbox/process';
 import { automationParts } from './automation-spec';
 import { ExternalHubs } from './external-hubs';
 import { typeOf } from './resource-type';
+import { startStandIn } from './start-stand-in';
 
 export const NAMESPACE = 'bench';
 const CREATES_AT_ONCE = 40;
@@ -40,14 +40,7 @@ export class AutomationLoad {
     for (let index = 0; index < hubCount; index++) {
       const name = `hub-${index}`;
       const port = await freePort();
-      standIns.push(
-        await SandboxProcess.start({
-          name,
-          command: [process.execPath, join(__dirname, 'stand-in.mjs')],
-          directory: join(sandbox.directory, 'stand-ins'),
-          env: { SETUP_PORT: String(port) },
-        }),
-      );
+      standIns.push(await startStandIn(sandbox, name, port));
       await hubs.add(name, `http://127.0.0.1:${port}`);
     }
     return new AutomationLoad(cluster, hubCount, standIns);

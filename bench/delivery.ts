@@ -1,8 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { cpuSeconds } from '../__tests__/cluster/cpu-seconds';
-import type { HubAutomation } from '../operator/kinds';
-import { automation, floor } from './automations';
-import { type BenchHub, HubBench, traffic } from './hub-bench';
+import { automation, changeOne, floor } from './automations';
+import { HubBench, traffic } from './hub-bench';
 import { progressOf } from './progress';
 import type { Figures } from './runtime';
 
@@ -71,15 +69,6 @@ async function asFiles(bench: HubBench, count: number, floorForEach: number): Pr
     [name('processor time of the hub for each, ms')]: share(ofHub, count),
     [name('one change in use after, s')]: seconds(change),
   };
-}
-
-/** Changes an automation. Returns the milliseconds until the hub uses the change. */
-async function changeOne(bench: HubBench, { namespace, client }: BenchHub): Promise<number> {
-  const began = Date.now();
-  await bench.patch(namespace, 'HubAutomation', 'n-0', { description: 'changed' });
-  const entity = (await bench.read<HubAutomation>(namespace, 'HubAutomation', 'n-0')).status!.entityId!;
-  while ((await client.entities.running(entity))?.['description'] !== 'changed') await sleep(10);
-  return Date.now() - began;
 }
 
 /** Returns milliseconds for each automation. */

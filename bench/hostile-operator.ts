@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import { systemClock } from '../operator/base/clock';
@@ -9,11 +8,11 @@ import { ApiClient } from '../operator/runtime/api-client';
 import { conditionOf } from '../operator/runtime/conditions';
 import { pathOf } from '../operator/runtime/objects';
 import { shippedMemory } from '../manifests/memory';
-import { type Sandbox, startSandbox } from '../sandbox';
+import { startSandbox } from '../sandbox';
 import { bundleOperator } from '../sandbox/image/bundle';
 import { installOperator, type OperatorProcess, startOperator } from '../sandbox/operator-process';
 import { freePort } from '../sandbox/ports';
-import { SandboxProcess } from '../sandbox/process';
+import type { SandboxProcess } from '../sandbox/process';
 import { webhookSettings } from '../sandbox/webhook';
 import { ExternalHubs } from './external-hubs';
 import { HostileHub, postReviews } from './hostile-peers';
@@ -21,6 +20,7 @@ import { median } from './median';
 import { MemoryLimit } from './memory-limit';
 import { scrapeStarting, sum } from './operator-metrics';
 import { typeOf } from './resource-type';
+import { startStandIn } from './start-stand-in';
 import type { Figures } from './runtime';
 
 /**
@@ -69,7 +69,7 @@ export async function benchHostileOperator(count: number): Promise<Figures> {
     const external = new ExternalHubs(cluster, NAMESPACE);
     await external.createNamespace();
     const hubPort = await freePort();
-    usual = await startStandIn(sandbox, hubPort);
+    usual = await startStandIn(sandbox, 'stand-in', hubPort);
     await external.add('usual', `http://127.0.0.1:${hubPort}`);
     while (sum(await scrapeStarting(operator), 'leader_election_master_status') !== 1) await sleep(POLL);
     return {
@@ -132,14 +132,6 @@ async function attack(
     'probes that failed': `${watch.failed} of ${watch.probes}`,
   };
 }
-
-const startStandIn = (sandbox: Sandbox, port: number): Promise<SandboxProcess> =>
-  SandboxProcess.start({
-    name: 'stand-in',
-    command: [process.execPath, join(__dirname, 'stand-in.mjs')],
-    directory: join(sandbox.directory, 'stand-in'),
-    env: { SETUP_PORT: String(port) },
-  });
 
 async function startHostileHubs(hubs: NamedHub[], external: ExternalHubs): Promise<void> {
   for (const place of PLACES)
