@@ -1,6 +1,7 @@
 import type { RegistryFields } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
+import { conditionOf } from '../../runtime/conditions';
 import { isHeld } from '../still-desired';
 import { changesOf, type DesiredEntry } from './desired';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
@@ -111,9 +112,15 @@ function availability(
     const owner = held === undefined || held === id ? undefined : ownerOf(entryType, held, entries, others);
     if (!owner || seen.has(owner.metadata.uid)) break;
     first ??= owner;
-    if (isHeld(owner) || of(owner) === value) break;
+    if (isHeld(owner) || reportsDrift(owner) || of(owner) === value) break;
     seen.add(owner.metadata.uid);
     next = owner;
   }
   return first ? { type: 'Held', owner: first } : FREE;
+}
+
+/** Whether status says that the operator leaves a change of the entry in the hub, so that it keeps its values. */
+function reportsDrift(resource: EntryResource): boolean {
+  const ready = conditionOf(resource, 'Ready');
+  return ready?.reason === 'DriftDetected' && ready.observedGeneration === resource.metadata.generation;
 }

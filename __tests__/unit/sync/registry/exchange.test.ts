@@ -24,12 +24,26 @@ describe('nameAvailability', () => {
     expect(conflict(a!('B'))).toEqual({ type: 'None' }); // the hub rejects the name
   });
 
-  test('the owner of the name is waited for, even if it waits itself, is suspended or in dry-run', () => {
+  test('the owner of the name is waited for, even if it waits itself, is suspended, in dry-run or leaves its drift', () => {
     expect(conflict(a!('B'), b!('New'))).toMatchObject({ type: 'Held', owner: b!('New') });
     expect(conflict(a!('B'), b!('C'), c!('New'))).toMatchObject({ type: 'Held', owner: b!('C') });
     expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });
     const inDryRun = { ...b!('A'), metadata: { ...b!('A').metadata, annotations: DRY_RUN } };
     expect(conflict(a!('B'), inDryRun)).toMatchObject({ type: 'Held' });
+    const drifted = (observedGeneration: number) => {
+      const mine = b!('A');
+      const ready = {
+        type: 'Ready',
+        status: 'False',
+        reason: 'DriftDetected',
+        message: '',
+        observedGeneration,
+      };
+      return { ...mine, status: { ...mine.status, conditions: [ready] } } as unknown as typeof mine;
+    };
+    const { generation } = b!('A').metadata;
+    expect(conflict(a!('B'), drifted(generation))).toMatchObject({ type: 'Held' });
+    expect(conflict(a!('B'), drifted(generation - 1))).toEqual({ type: 'Cycle' });
   });
 
   test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
