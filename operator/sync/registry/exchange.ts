@@ -2,8 +2,10 @@ import type { RegistryFields } from '../../client/connection/api-types';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
 import { conditionOf } from '../../runtime/conditions';
+import type { ReadyReason } from '../../kinds/reasons';
+import { byAge } from '../../runtime/age';
 import { isHeld } from '../still-desired';
-import { changesOf, type DesiredEntry } from './desired';
+import { changesOf, type DesiredEntry, entryDiff } from './desired';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
 import { idByField, idByIdentity, ownerOf } from './locate-entry';
 import { valueAt } from './spec-path';
@@ -33,6 +35,8 @@ interface UniqueValue {
   readonly of: (resource: EntryResource) => string | undefined;
   /** The id of the entry that has a value. */
   readonly holder: (value: string) => string | undefined;
+  /** The reason of `Ready` while a resource waits for its value. */
+  readonly waits: ReadyReason;
 }
 
 const FREE = { type: 'None' } as const;
@@ -45,6 +49,7 @@ export function nameAvailability(changing: Changing): Availability {
   return availability(changing, {
     of: (resource) => identity.of(resource),
     holder: (name) => idByIdentity(entryType, entries, name),
+    waits: 'DuplicateId',
   });
 }
 
@@ -58,16 +63,30 @@ export async function exchangeOf(
 ): Promise<
   Exclude<Availability, { type: 'Cycle' }> | { readonly type: 'Cycle'; readonly released: RegistryFields }
 > {
-  const { entryType, entries, id, resource, desired } = changing;
+  const { entryType, id, resource } = changing;
   const name = nameAvailability(changing);
-  if (name.type === 'Cycle') return { ...name, released: { name: `${resource.spec.name} (${id})` } };
+  if (name.type === 'Cycle')
+    return { ...name, released: released(changing, 'name', `${resource.spec.name} (${id})`) };
   if (name.type === 'Held') return name;
   for (const [path, field] of Object.entries(entryType.fields)) {
     if (!field.isUnique || !(await isExchanged(changing, path, field, client))) continue;
-    const fields = { ...desired.fields, [field.name]: null };
-    return { type: 'Cycle', released: changesOf(entryType, entries.get(id)!, { ...desired, fields }, []) };
+    return { type: 'Cycle', released: released(changing, field.name, null) };
   }
   return FREE;
+}
+
+/**
+ * All changes of an entry, with another value in one field. If the hub refuses one of them, the entry keeps its
+ * value of that field.
+ */
+function released(
+  { entryType, entries, id, desired }: Changing & { readonly desired: DesiredEntry },
+  field: string,
+  value: string | null,
+): RegistryFields {
+  const record = entries.get(id)!;
+  const without = { ...desired, fields: { ...desired.fields, [field]: value } };
+  return changesOf(entryType, record, without, entryDiff(entryType, record, without));
 }
 
 async function isExchanged(
@@ -84,7 +103,8 @@ async function isExchanged(
   const values = new Map<EntryResource, string | undefined>();
   const find = async (each: EntryResource) => values.set(each, await valueOf(client, field, path, each));
   await Promise.all([resource, ...others].map(find));
-  return availability(changing, { of: (each) => values.get(each), holder }).type === 'Cycle';
+  const unique: UniqueValue = { of: (each) => values.get(each), holder, waits: 'RejectedByHub' };
+  return availability(changing, unique).type === 'Cycle';
 }
 
 async function valueOf(
@@ -98,10 +118,9 @@ async function valueOf(
   return (await lookup.valueOf(client, value)) ?? undefined;
 }
 
-function availability(
-  { entryType, resource, id, entries, others }: Changing,
-  { of, holder }: UniqueValue,
-): Availability {
+function availability(changing: Changing, unique: UniqueValue): Availability {
+  const { entryType, resource, id, entries, others } = changing;
+  const { of, holder } = unique;
   let first: EntryResource | undefined;
   let next: EntryResource = resource;
   const seen = new Set<string>();
@@ -112,15 +131,36 @@ function availability(
     const owner = held === undefined || held === id ? undefined : ownerOf(entryType, held, entries, others);
     if (!owner || seen.has(owner.metadata.uid)) break;
     first ??= owner;
-    if (isHeld(owner) || reportsDrift(owner) || of(owner) === value) break;
+    if (of(owner) === value || !isAboutToTake(changing, owner, unique)) break;
     seen.add(owner.metadata.uid);
     next = owner;
   }
   return first ? { type: 'Held', owner: first } : FREE;
 }
 
-/** Whether status says that the operator leaves a change of the entry in the hub, so that it keeps its values. */
-function reportsDrift(resource: EntryResource): boolean {
-  const ready = conditionOf(resource, 'Ready');
-  return ready?.reason === 'DriftDetected' && ready.observedGeneration === resource.metadata.generation;
+/**
+ * Whether the entry of another resource gets its value as soon as that is free. Something else may keep the
+ * resource from being written, and it may leave drift, whose status does not report that yet.
+ */
+function isAboutToTake(
+  { entryType, resource, others }: Changing,
+  owner: EntryResource,
+  { waits }: UniqueValue,
+): boolean {
+  const { metadata, spec } = owner;
+  if (isHeld(owner) || metadata.deletionTimestamp !== undefined) return false;
+  if (isDuplicate(entryType, owner, [resource, ...others])) return false;
+  const ready = conditionOf(owner, 'Ready');
+  const isCurrent = ready?.observedGeneration === metadata.generation;
+  if (isCurrent && ready.status !== 'True')
+    return ready.reason === waits || ready.reason === entryType.reason;
+  return spec.driftPolicy !== 'Warn';
+}
+
+/** Whether an older resource has the same identity, so that this one is not written. */
+function isDuplicate({ identity }: EntryType, owner: EntryResource, all: readonly EntryResource[]): boolean {
+  const own = identity.of(owner);
+  return all.some(
+    (each) => each !== owner && identity.of(each) === own && byAge(each.metadata, owner.metadata) < 0,
+  );
 }

@@ -8,6 +8,17 @@ const DRY_RUN = { 'hub-operator.dev/dry-run': 'true' };
 const owner = (name: string, floorID: string, spec: object = {}) =>
   anEntry('HubFloor', name, { spec: { name, ...spec }, status: { floorID } });
 
+/** The resource, whose status has the condition `Ready` for this generation. */
+function withReady<R extends ReturnType<typeof owner>>(
+  resource: R,
+  reason: string,
+  observedGeneration = 1,
+  status = 'False',
+): R {
+  const ready = { type: 'Ready', status, reason, message: '', observedGeneration };
+  return { ...resource, status: { ...resource.status, conditions: [ready] } };
+}
+
 describe('nameAvailability', () => {
   const entries = entriesNamed({ a: 'A', b: 'B', c: 'C' });
   const [a, b, c] = ['a', 'b', 'c'].map(
@@ -30,20 +41,39 @@ describe('nameAvailability', () => {
     expect(conflict(a!('B'), b!('A', { suspend: true }))).toMatchObject({ type: 'Held' });
     const inDryRun = { ...b!('A'), metadata: { ...b!('A').metadata, annotations: DRY_RUN } };
     expect(conflict(a!('B'), inDryRun)).toMatchObject({ type: 'Held' });
-    const drifted = (observedGeneration: number) => {
-      const mine = b!('A');
-      const ready = {
-        type: 'Ready',
-        status: 'False',
-        reason: 'DriftDetected',
-        message: '',
-        observedGeneration,
-      };
-      return { ...mine, status: { ...mine.status, conditions: [ready] } } as unknown as typeof mine;
-    };
-    const { generation } = b!('A').metadata;
-    expect(conflict(a!('B'), drifted(generation))).toMatchObject({ type: 'Held' });
-    expect(conflict(a!('B'), drifted(generation - 1))).toEqual({ type: 'Cycle' });
+    expect(conflict(a!('B'), withReady(b!('A'), 'DriftDetected'))).toMatchObject({ type: 'Held' });
+    expect(conflict(a!('B'), withReady(b!('A'), 'DriftDetected', 0))).toEqual({ type: 'Cycle' });
+  });
+
+  test('a name is kept for a resource that is being deleted, is a duplicate, or waits for something else', () => {
+    const mine = b!('A');
+    const deletionTimestamp = '2026-01-02T00:00:00Z';
+    const deleted = { ...mine, metadata: { ...mine.metadata, deletionTimestamp } };
+    expect(conflict(a!('B'), deleted)).toMatchObject({ type: 'Held', owner: deleted });
+    const older = anEntry('HubFloor', 'rd', {
+      spec: { name: 'a' },
+      metadata: { creationTimestamp: '2025-01-01T00:00:00Z' },
+    });
+    expect(conflict(a!('B'), mine, older)).toMatchObject({ type: 'Held', owner: mine });
+    const younger = { ...older, metadata: { ...older.metadata, creationTimestamp: '2027-01-01T00:00:00Z' } };
+    expect(conflict(a!('B'), mine, younger)).toEqual({ type: 'Cycle' });
+    for (const reason of ['FloorNotReady', 'InvalidSpec', 'RejectedByHub']) {
+      expect(conflict(a!('B'), withReady(mine, reason))).toMatchObject({ type: 'Held', owner: mine });
+      expect(conflict(a!('B'), withReady(mine, reason, 0))).toEqual({ type: 'Cycle' });
+    }
+    for (const reason of ['DuplicateId', 'FloorRegistered'])
+      expect(conflict(a!('B'), withReady(mine, reason))).toEqual({ type: 'Cycle' });
+  });
+
+  test('of a resource that leaves drift, status says whether it waits for the name', () => {
+    const mine = b!('A', { driftPolicy: 'Warn' });
+    for (const each of [
+      mine,
+      withReady(mine, 'DuplicateId', 0),
+      withReady(mine, 'FloorRegistered', 1, 'True'),
+    ])
+      expect(conflict(a!('B'), each)).toMatchObject({ type: 'Held', owner: each });
+    expect(conflict(a!('B'), withReady(mine, 'DuplicateId'))).toEqual({ type: 'Cycle' });
   });
 
   test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
