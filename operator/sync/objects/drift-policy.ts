@@ -29,6 +29,8 @@ interface Difference {
 export interface Corrected {
   /** `count`: number of successive corrections with this key. `at`: monotonic time of the last one. */
   correction?: { readonly key: string; readonly count: number; readonly at: number } | undefined;
+  /** The key of a correction that takes another write. */
+  begun?: string | undefined;
 }
 
 /** Number of reverted corrections after which the operator stops writing. */
@@ -77,8 +79,15 @@ export class DriftPolicy {
     );
   }
 
+  /** Remembers a correction of several writes after its first one. All of them are counted as one. */
+  begin(cached: Corrected, key: string): void {
+    cached.begun ??= key;
+  }
+
   /** Counts a correction that was sent. */
-  count(cached: Corrected, key: string): void {
+  count(cached: Corrected, last: string): void {
+    const { begun: key = last } = cached;
+    cached.begun = undefined;
     cached.correction = {
       key,
       count: this.correctionsOf(cached, key) + 1,
@@ -88,6 +97,7 @@ export class DriftPolicy {
 
   /** Called when nothing differs: a correction that has lasted is no longer counted. */
   clear(cached: Corrected): void {
+    cached.begun = undefined;
     if (cached.correction && this.services.clock.monotonic() - cached.correction.at > CORRECTION_LASTED)
       cached.correction = undefined;
   }

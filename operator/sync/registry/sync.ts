@@ -1,4 +1,4 @@
-import type { RegistryRecord } from '../../client/connection/api-types';
+import type { RegistryFields, RegistryRecord } from '../../client/connection/api-types';
 import { HubRejected } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { RegistryEntries } from '../../client/registries/registry';
@@ -10,7 +10,7 @@ import { type Outcome, type Ready, stalled, waiting } from '../../runtime/outcom
 import type { ReconcileContext } from '../../runtime/sync-module';
 import { formatDiff } from '../objects/field-diff';
 import { DriftPolicy } from '../objects/drift-policy';
-import { isComplete, type ObjectReconcile, ObjectSync } from '../objects/object-sync';
+import { isComplete, ObjectSync } from '../objects/object-sync';
 import { ownEntityRecord, type OwnEntitySettings } from '../objects/own-entity';
 import { adoptedEvent, forgottenStatus, hasAccepted, othersOf, recordedId } from '../objects/ownership';
 import { cleanupSkipped, shouldDelete } from '../objects/removal';
@@ -31,7 +31,6 @@ import {
 } from './conditions';
 import {
   changesOf,
-  type DesiredEntry,
   desiredEntry,
   entryDiff,
   isAnnounced,
@@ -42,27 +41,11 @@ import {
 import { entityProblem, missingEntities, removedInUse, valueConflict } from './entity-state';
 import type { EntryResource, EntryType } from './entry-type';
 import { entryTypeOf, isOfType } from './entry-types';
-import type { CachedEntry, EntryContext, EntryContexts } from './entry-contexts';
+import type { EntryContexts } from './entry-contexts';
 import { exchangeOf } from './exchange';
-import { announcedEntry, locate, type Located, resolveReferences } from './locate-entry';
+import { announcedEntry, locate, resolveReferences } from './locate-entry';
+import type { EntryReconcile, EntryWork } from './reconcile';
 import { whileMissing } from './reference-grace';
-
-/** The inputs of one reconcile of one resource. */
-interface EntryWork extends ObjectReconcile<EntryResource> {
-  readonly entryType: EntryType;
-  readonly context: ReconcileContext;
-  readonly hub: EntryContext;
-  readonly cached: CachedEntry;
-}
-
-/** One reconcile of one resource whose references are known. */
-interface EntryReconcile extends EntryWork {
-  readonly desired: DesiredEntry;
-  /** The entities in the spec that the hub does not have. */
-  readonly missing: readonly string[];
-  readonly entries: RegistryEntries;
-  readonly located: Exclude<Located, { type: 'OfOther' | 'Ambiguous' }>;
-}
 
 /**
  * Reconciles floors, labels, areas, zones, helpers or persons (rules.md, "Floors, labels and areas",
@@ -312,29 +295,46 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (exchange.type === 'Held') return heldBy(entryType, exchange.owner, resource);
     const refused = await valueConflict(entryType, resource, id, client);
     if (refused) return refused;
+    const reported = (outcome: Outcome) =>
+      drifted ? withEvent(outcome, this.drift.reportCorrected(`${change} The change is reverted.`)) : outcome;
+    if (exchange.type === 'Cycle') {
+      // The free field is no drift, even if the spec is changed back before the exchange has ended.
+      if (resource.status?.['appliedHash'] !== undefined)
+        return reported(inProgress(entryType, resource, 0, { status: { appliedHash: null } }));
+      return this.giveUp(reconcile, id, exchange.released, correction.key);
+    }
     return this.send(reconcile, async () => {
-      if (exchange.type === 'Cycle') {
-        await client.registries[type].update(id, exchange.released);
-        hub.watch.requeueAfterOwnChange(type);
-        return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
-      }
       const changes = changesOf(entryType, record, desired, differences);
       const updated = await client.registries[type].update(id, changes);
       if ('name' in changes) hub.watch.requeueAfterOwnChange(type);
       const outcome = await this.written(reconcile, updated);
       this.drift.count(cached, correction.key);
-      if (!drifted) return outcome;
-      return withEvent(outcome, this.drift.reportCorrected(`${change} The change is reverted.`));
+      return reported(outcome);
+    });
+  }
+
+  /** Gives up a value of the entry, which another resource waits for. */
+  private giveUp(
+    reconcile: EntryReconcile,
+    id: string,
+    released: RegistryFields,
+    correction: string,
+  ): Promise<Outcome> {
+    const { entryType, resource, client, cached, hub } = reconcile;
+    return this.send(reconcile, async () => {
+      await client.registries[entryType.type].update(id, released);
+      this.drift.begin(cached, correction);
+      hub.watch.requeueAfterOwnChange(entryType.type);
+      return inProgress(entryType, resource, MIN_WRITE_INTERVAL);
     });
   }
 
   /** Runs a write, unless the last one was a moment ago. */
   private async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
     const { entryType, resource, desired, cached } = reconcile;
-    const { pacing } = this;
-    const after = pacing.pause(cached, desired.hash);
+    const after = this.pacing.pause(cached, desired.hash);
     if (after > 0) {
-      const error = pacing.rejectionOf(cached, desired.hash);
+      const error = this.pacing.rejectionOf(cached, desired.hash);
       return error ? { ...rejected(entryType, error), after } : inProgress(entryType, resource, after);
     }
     cached.rejection = undefined;
@@ -343,10 +343,10 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       return await write();
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
-      pacing.record(cached, desired.hash, error);
+      this.pacing.record(cached, desired.hash, error);
       return rejected(entryType, error);
     } finally {
-      pacing.mark(cached);
+      this.pacing.mark(cached);
     }
   }
 

@@ -154,7 +154,8 @@ async function reconcile(name: string, fields: Parameters<typeof context>[0] = {
   if (outcome.type === 'Waiting' && outcome.unreported) return outcome;
   const { reason, message } = outcome;
   const ready = { type: 'Ready', status: outcome.type === 'Ready' ? 'True' : 'False', reason, message };
-  const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration: 1 }] };
+  const observedGeneration = resource.metadata.generation;
+  const status = { ...resource.status, ...outcome.status, conditions: [{ ...ready, observedGeneration }] };
   const present = Object.entries(status).filter(([, value]) => value !== null && value !== undefined);
   resources[index] = { ...resource, status: Object.fromEntries(present) };
   return outcome;
@@ -295,7 +296,9 @@ describe('RegistrySync', () => {
     const person = (name: string, spec: Record<string, unknown>) => anEntry('HubPerson', name, { spec });
     const edit = (name: string, fields: Record<string, unknown>) => {
       const index = resources.findIndex(({ metadata }) => metadata.name === name);
-      resources[index] = { ...resources[index]!, spec: person(name, fields).spec };
+      const { metadata, ...rest } = resources[index]!;
+      const generation = metadata.generation + 1;
+      resources[index] = { ...rest, metadata: { ...metadata, generation }, spec: person(name, fields).spec };
     };
     const phone = 'device_tracker.phone';
     const inHub = (id: string, fields: object = {}) =>
@@ -427,6 +430,81 @@ describe('RegistrySync', () => {
         await reconcileAll();
         expect(accepted().filter((each) => each.includes('"user_id":null'))).toEqual([]);
         expect([user('a'), user('b')]).toEqual(['u2', 'u4']);
+      });
+
+      /** A person exchanges the users in the hub. */
+      function exchangeInHub(): void {
+        for (const [id, of] of Object.entries({ a: 'u2', b: 'u1' }))
+          entries.person.set(id, { ...entries.person.get(id)!, user_id: of });
+      }
+
+      test('and keeps it while the other one will leave the exchange that a person made', async () => {
+        edit('b', { name: 'b', username: 'bea', driftPolicy: 'Warn' });
+        await reconcileAll();
+        exchangeInHub();
+        expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
+        expect(user('a')).toBe('u2');
+        expect(await settle('b')).toMatchObject({ reason: 'DriftDetected' });
+        await clock.advance(30_000);
+        await settle('a');
+        expect(user('a')).toBe('u2');
+      });
+
+      test('and both leave drift: one gives up its user once the other one waits for it', async () => {
+        for (const [id, username] of Object.entries({ a: 'anna', b: 'bea' }))
+          edit(id, { name: id, username, driftPolicy: 'Warn' });
+        await reconcileAll();
+        edit('a', { name: 'a', username: 'bea', driftPolicy: 'Warn' });
+        edit('b', { name: 'b', username: 'anna', driftPolicy: 'Warn' });
+        for (let round = 0; round < 3; round++) await reconcileAll();
+        expect([user('a'), user('b')]).toEqual(['u2', 'u1']);
+      });
+
+      test('and gets its old one again if its spec has that again, also where drift is left', async () => {
+        edit('a', { name: 'a', username: 'anna', driftPolicy: 'Warn' });
+        await reconcileAll();
+        edit('b', { name: 'b', username: 'anna' });
+        edit('a', { name: 'a', username: 'bea', driftPolicy: 'Warn' });
+        await settle('b');
+        await clock.advance(30_000);
+        for (const id of ['a', 'b']) if (user(id) !== null) await settle(id);
+        const [released] = ['a', 'b'].filter((id) => user(id) === null);
+        expect(released).toBeDefined();
+        edit('a', { name: 'a', username: 'anna', driftPolicy: 'Warn' });
+        edit('b', { name: 'b', username: 'bea' });
+        for (let round = 0; round < 3; round++) await reconcileAll();
+        expect([user('a'), user('b')]).toEqual(['u1', 'u2']);
+        expect(drifts).toEqual([]);
+      });
+
+      test('back from a person who made the exchange: each names that change once', async () => {
+        exchangeInHub();
+        const events: unknown[] = [];
+        for (let round = 0; round < 3; round++) {
+          for (const id of ['a', 'b'])
+            for (let outcome; !outcome || (outcome.type === 'Waiting' && outcome.after === 0);) {
+              outcome = await reconcile(id);
+              events.push(...(outcome.events ?? []).map(({ message }) => message));
+            }
+          await clock.advance(30_000);
+        }
+        expect([user('a'), user('b')]).toEqual(['u1', 'u2']);
+        expect(events).toEqual([
+          'The person was changed in the hub (user_id: hub has "u2", resource says "u1"). The change is reverted.',
+          'The person was changed in the hub (user_id: hub has "u1", resource says "u2"). The change is reverted.',
+        ]);
+      });
+
+      test('and keeps it when another client reverts each exchange', async () => {
+        for (let round = 0; round < 4; round++) {
+          exchangeInHub();
+          for (let pass = 0; pass < 3; pass++) {
+            for (const id of ['a', 'b']) await settle(id);
+            await clock.advance(2_000);
+          }
+        }
+        expect([user('a'), user('b')]).toEqual(['u2', 'u1']);
+        expect(await settle('a')).toMatchObject({ reason: 'DriftDetected' });
       });
     });
 
@@ -882,6 +960,21 @@ describe('RegistrySync', () => {
     expect(entries.floor.has('attic')).toBe(true);
     expect((await reconcile('attic')).events).toMatchObject([{ reason: 'Adopted' }]);
     expect(status('attic')).toMatchObject({ adopted: true });
+  });
+
+  test('an area that the hub refuses for another reason keeps its name in an exchange', async () => {
+    const area = (name: string, to: string, fields: object = {}) =>
+      anEntry('HubArea', name, { spec: { name: to, ...fields }, status: { areaID: name } });
+    for (const [id, name] of Object.entries({ a: 'A', b: 'B' }))
+      entries.area.set(id, { area_id: id, name, labels: [], aliases: [] });
+    resources = [area('a', 'B', { temperatureEntityId: 'sensor.none' }), area('b', 'A')];
+    const refused = 'The entity is no sensor';
+    accept = (fields) => {
+      if ('temperature_entity_id' in fields) throw new HubRejected('invalid_info', refused);
+      return fields;
+    };
+    expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
+    expect(entries.area.get('a')).toMatchObject({ name: 'A' });
   });
 
   test('a label that the hub drops is not a success', async () => {
