@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, timestamp } from '../base/clock';
 import { DeadlineExceeded, withDeadline } from '../base/deadline';
-import { errorOf, OperationalError, shownMessage, Stopping } from '../base/errors';
+import { errorOf, shownMessage, Stopping } from '../base/errors';
 import type { Condition } from '../kinds/condition';
 import type { CustomResource } from '../kinds/resource';
 import {
@@ -29,12 +29,13 @@ import { type ObjectKey, objectKeyOf, parseObjectKey } from './object-key';
 import type { ResourceType } from './objects';
 import { type Outcome, stalled, type Waiting } from './outcome';
 import { type Result, resultOf } from './result';
-import { RunningReconciles } from './running-reconciles';
+import { RunningReconciles, StillRunning } from './running-reconciles';
 import { Since } from './since';
 import { StatusWriter } from './status';
 import { objectRecord, successorAmong } from './object-record';
 import { HAND_OVER, type ReconcileContext, type Removed, type SyncModule } from './sync-module';
 import { transitionEvents } from './transition-events';
+import { UnrecordedEvents } from './unrecorded-events';
 import type { ApiClient } from './api-client';
 import { ApiError, isForbidden, isTransient } from './api-errors';
 
@@ -65,11 +66,6 @@ interface ReconcilerOptions<R extends CustomResource> {
   readonly leaderSignal: AbortSignal;
 }
 
-/** A reconcile of the resource was abandoned and is still running. */
-class StillRunning extends OperationalError {
-  override readonly name = 'StillRunning';
-}
-
 /**
  * Reconciles the resources of one kind: reads the resource, runs its sync module, writes status and events. The
  * reconciler handles the tasks that all kinds share: deletion and finalizer, suspension, forced reconciles, the time
@@ -84,6 +80,7 @@ export class Reconciler<R extends CustomResource> {
   private readonly removing: Since;
   /** Resources whose status waits for the result of an operation. */
   private readonly deferred: Since;
+  private readonly unrecorded = new UnrecordedEvents();
 
   constructor(private readonly options: ReconcilerOptions<R>) {
     const { cluster, type, recordWrite, recordRead, clock } = options;
@@ -114,6 +111,7 @@ export class Reconciler<R extends CustomResource> {
     try {
       const result = await this.reconcileLatest(key, log);
       this.failing.end(key);
+      this.unrecorded.forget(key);
       if (result.type !== 'requeue') this.deferred.end(key);
       return result;
     } catch (thrown) {
@@ -125,8 +123,7 @@ export class Reconciler<R extends CustomResource> {
     const resource = this.options.read(key);
     if (!resource?.metadata.deletionTimestamp) this.removing.end(key);
     if (!resource) return { type: 'gone' };
-    if (this.running.has(key))
-      throw new StillRunning('the previous reconcile was abandoned and is still running');
+    this.running.assertEnded(key);
     if (resource.metadata.deletionTimestamp) return this.finalize(resource, log);
     if (resource.spec.suspend || this.isDryRun(resource)) this.options.module.hold?.(resource);
     if (resource.spec.suspend) return this.reconcileSuspended(resource);
@@ -309,13 +306,14 @@ export class Reconciler<R extends CustomResource> {
     // A requested full reconcile stays pending in a dry-run, which does not carry it out.
     const isPending = this.isDryRun(resource) || outcome.requestPending;
     const handled = isPending ? undefined : this.requestOf(resource);
-    const events = outcome.events ?? [];
+    const events = this.unrecorded.newOf(resource, outcome);
     const written = await this.write(
       resource,
       (previous, generation, at) => conditionsAfter(previous, outcome, generation, at),
       { ...outcome.status, ...(handled !== undefined && { lastHandledReconcileAt: handled }) },
     ).catch((error: unknown) => {
       this.emit(resource, events); // the retry has nothing left to do in the hub
+      this.unrecorded.keep(resource, outcome);
       throw error;
     });
     this.emit(written, [...transitionEvents(resource, outcome), ...events]);

@@ -1,6 +1,12 @@
 import type { Clock } from '../base/clock';
+import { OperationalError } from '../base/errors';
 import { RECONCILE_TIMEOUT } from '../base/limits';
 import type { ObjectKey } from './object-key';
+
+/** A reconcile of the resource was abandoned and is still running. */
+export class StillRunning extends OperationalError {
+  override readonly name = 'StillRunning';
+}
 
 /**
  * The resources whose sync module is running. A module may still run after its reconcile was abandoned: the
@@ -11,8 +17,10 @@ export class RunningReconciles {
 
   constructor(private readonly clock: Clock) {}
 
-  has(key: ObjectKey): boolean {
-    return this.started.has(key);
+  /** @throws StillRunning the previous reconcile of the resource has not ended */
+  assertEnded(key: ObjectKey): void {
+    if (this.started.has(key))
+      throw new StillRunning('the previous reconcile was abandoned and is still running');
   }
 
   track<T>(key: ObjectKey, running: Promise<T>): Promise<T> {

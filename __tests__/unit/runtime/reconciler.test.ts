@@ -970,5 +970,37 @@ describe('Reconciler', () => {
       await bench.reconcile();
       expect(bench.events).toEqual(['Warning DriftDetected', 'Normal AutomationGenerated']);
     });
+
+    test('an event is not repeated by retries while the status cannot be written', async () => {
+      const bench = new Bench(widget());
+      const adopted = { type: 'Warning', reason: 'Adopted', message: 'adopted' } as const;
+      bench.sync = () => Promise.resolve(waiting('AutomationGenerated', 'ok', 0, { events: [adopted] }));
+      const serve = bench.cluster.handler;
+      const records = () =>
+        bench.cluster.writes.filter(({ path }) => path.includes('/events')).map(({ method }) => method);
+      bench.cluster.handler = (request) => {
+        if (request.path.endsWith('/status')) throw new ApiError(403, 'Forbidden', 'a policy refuses it');
+        return serve(request);
+      };
+      for (let round = 0; round < 3; round++) {
+        expect(await bench.reconcile()).toMatchObject({ type: 'requeue', after: 30_000 });
+        expect(records()).toEqual(['POST']);
+      }
+      const { present } = bench;
+      const other = { ...present!, metadata: { ...present!.metadata, uid: 'another' } };
+      bench.present = other;
+      await bench.reconcile();
+      expect(records()).toEqual(['POST', 'POST']);
+      bench.sync = () => Promise.resolve(ready('AutomationGenerated', 'ok'));
+      await bench.reconcile();
+      bench.sync = () => Promise.resolve(waiting('AutomationGenerated', 'ok', 0, { events: [adopted] }));
+      await bench.reconcile();
+      expect(records()).toEqual(['POST', 'POST', 'PATCH']);
+      bench.cluster.handler = serve;
+      await bench.reconcile();
+      expect(records()).toEqual(['POST', 'POST', 'PATCH']);
+      await bench.reconcile();
+      expect(records()).toEqual(['POST', 'POST', 'PATCH', 'PATCH']);
+    });
   });
 });
