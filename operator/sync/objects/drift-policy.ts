@@ -81,7 +81,7 @@ export class DriftPolicy {
 
   /** Remembers a correction of several writes after its first one. All of them are counted as one. */
   begin(cached: Corrected, key: string): void {
-    cached.begun ??= key;
+    cached.begun = key;
   }
 
   /** Counts a correction that was sent. */

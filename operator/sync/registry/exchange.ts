@@ -143,13 +143,13 @@ function availability(changing: Changing, unique: UniqueValue): Availability {
  * resource from being written, and it may leave drift, whose status does not report that yet.
  */
 function isAboutToTake(
-  { entryType, resource, others }: Changing,
+  { entryType, others }: Changing,
   owner: EntryResource,
   { waits }: UniqueValue,
 ): boolean {
   const { metadata, spec } = owner;
   if (isHeld(owner) || metadata.deletionTimestamp !== undefined) return false;
-  if (isDuplicate(entryType, owner, [resource, ...others])) return false;
+  if (isDuplicate(entryType, owner, others)) return false;
   const ready = conditionOf(owner, 'Ready');
   const isCurrent = ready?.observedGeneration === metadata.generation;
   if (isCurrent && ready.status !== 'True')

@@ -79,7 +79,9 @@ describe('nameAvailability', () => {
   test('resources that exchange names in a circle are recognized, and one that waits for a circle is not in it', () => {
     expect(conflict(a!('B'), b!('A'))).toEqual({ type: 'Cycle' });
     expect(conflict(a!('B'), b!('C'), c!('A'))).toEqual({ type: 'Cycle' });
-    expect(conflict(a!('B'), b!('C'), c!('B'))).toMatchObject({ type: 'Held', owner: b!('C') });
+    const eldest = { ...c!('B').metadata, creationTimestamp: '2025-01-01T00:00:00Z' };
+    for (const other of [c!('B'), { ...c!('B'), metadata: eldest }])
+      expect(conflict(a!('B'), b!('C'), other)).toMatchObject({ type: 'Held', owner: b!('C') });
   });
 
   test('names that are not the identity are free', () => {

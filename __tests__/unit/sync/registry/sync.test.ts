@@ -432,6 +432,18 @@ describe('RegistrySync', () => {
         expect([user('a'), user('b')]).toEqual(['u2', 'u4']);
       });
 
+      test('and gives up none for one that gets no user', async () => {
+        edit('a', { name: 'a', username: '' });
+        await reconcileAll();
+        writes = [];
+        edit('a', { name: 'a', username: 'bea' });
+        edit('b', { name: 'b', username: '' });
+        await reconcileAll();
+        await reconcileAll();
+        const attempt = write('a', 'u2');
+        expect(accepted()).toEqual([attempt, write('b', null), attempt]);
+      });
+
       /** A person exchanges the users in the hub. */
       function exchangeInHub(): void {
         for (const [id, of] of Object.entries({ a: 'u2', b: 'u1' }))
