@@ -162,7 +162,7 @@ async function run(bench: Bench, step: Step): Promise<void> {
 }
 
 test.each(['HubFloor', 'HubPerson'] as const)(
-  'each %s gets the value of its last spec, whatever exchanges were interrupted or changed before',
+  'each %s gets the value of its last spec after exchanges that were interrupted and changed',
   async (kind) => {
     const order = fc.shuffledSubarray([...IDS], { minLength: IDS.length });
     const policies = fc.tuple(aPolicy, aPolicy, aPolicy);
