@@ -7,7 +7,7 @@ import { byAge } from '../../runtime/age';
 import { isHeld } from '../still-desired';
 import { changesOf, type DesiredEntry, entryDiff } from './desired';
 import type { EntryField, EntryResource, EntryType } from './entry-type';
-import { idByField, idByIdentity, ownerOf } from './locate-entry';
+import { idByField, idByIdentity, type Lookup, ownerOf, resolveReferences } from './locate-entry';
 import { valueAt } from './spec-path';
 
 /** An entry that is about to be changed, and its surroundings. */
@@ -26,8 +26,8 @@ type Availability =
   | { readonly type: 'None' }
   /** The entry of another resource has the value until that resource changes it. */
   | { readonly type: 'Held'; readonly owner: EntryResource }
-  /** Several resources exchange their values, and each waits for the next one. */
-  | { readonly type: 'Cycle' };
+  /** Several resources exchange their values. Each waits for the next one, and the last of `others` for this one. */
+  | { readonly type: 'Cycle'; readonly others: readonly EntryResource[] };
 
 /** A value of which each entry has another one. */
 interface UniqueValue {
@@ -59,20 +59,34 @@ export function nameAvailability(changing: Changing): Availability {
  */
 export async function exchangeOf(
   changing: Changing & { readonly desired: DesiredEntry },
-  client: HubClient,
+  lookup: Lookup,
 ): Promise<
   Exclude<Availability, { type: 'Cycle' }> | { readonly type: 'Cycle'; readonly released: RegistryFields }
 > {
   const { entryType, id, resource } = changing;
   const name = nameAvailability(changing);
-  if (name.type === 'Cycle')
-    return { ...name, released: released(changing, 'name', `${resource.spec.name} (${id})`) };
   if (name.type === 'Held') return name;
+  if (name.type === 'Cycle') {
+    if (await isAnyUnresolved(entryType, name.others, lookup))
+      return { type: 'Held', owner: name.others[0]! };
+    return { type: 'Cycle', released: released(changing, 'name', `${resource.spec.name} (${id})`) };
+  }
   for (const [path, field] of Object.entries(entryType.fields)) {
-    if (!field.isUnique || !(await isExchanged(changing, path, field, client))) continue;
+    if (!field.isUnique || !(await isExchanged(changing, path, field, lookup.client))) continue;
     return { type: 'Cycle', released: released(changing, field.name, null) };
   }
   return FREE;
+}
+
+/** Whether one of the resources waits for an entry that it refers to. */
+async function isAnyUnresolved(
+  entryType: EntryType,
+  resources: readonly EntryResource[],
+  lookup: Lookup,
+): Promise<boolean> {
+  for (const each of resources)
+    if ('outcome' in (await resolveReferences(entryType, each, lookup))) return true;
+  return false;
 }
 
 /**
@@ -121,21 +135,19 @@ async function valueOf(
 function availability(changing: Changing, unique: UniqueValue): Availability {
   const { entryType, resource, id, entries, others } = changing;
   const { of, holder } = unique;
-  let first: EntryResource | undefined;
-  let next: EntryResource = resource;
-  const seen = new Set<string>();
-  for (;;) {
+  const circle: EntryResource[] = [];
+  for (let next = resource; ;) {
     const value = of(next);
     const held = value === undefined ? undefined : holder(value);
-    if (first && held === id) return { type: 'Cycle' };
+    if (circle.length > 0 && held === id) return { type: 'Cycle', others: circle };
     const owner = held === undefined || held === id ? undefined : ownerOf(entryType, held, entries, others);
-    if (!owner || seen.has(owner.metadata.uid)) break;
-    first ??= owner;
+    if (!owner || circle.includes(owner)) break;
+    circle.push(owner);
     if (of(owner) === value || !isAboutToTake(changing, owner, unique)) break;
-    seen.add(owner.metadata.uid);
     next = owner;
   }
-  return first ? { type: 'Held', owner: first } : FREE;
+  const [owner] = circle;
+  return owner ? { type: 'Held', owner } : FREE;
 }
 
 /**

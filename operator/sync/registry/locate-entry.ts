@@ -5,6 +5,7 @@ import { registryName } from '../../kinds/ids';
 import { AREA_DEPENDENCY_REQUEUE, DEPENDENCY_REQUEUE } from '../../base/limits';
 import { type Waiting, waiting } from '../../runtime/outcome';
 import { recordedId } from '../objects/ownership';
+import type { Services } from '../services';
 import type { EntryResource, EntryType, ReferringField } from './entry-type';
 import { byAge } from '../../runtime/age';
 import { conditionOf } from '../../runtime/conditions';
@@ -70,12 +71,25 @@ export function idByIdentity(
 export type References = Readonly<Record<string, string | readonly string[] | null>>;
 
 /** Functions that look up the names that a resource refers to. */
-interface Lookup {
+export interface Lookup {
   entries(entryType: EntryType): Promise<RegistryEntries>;
   /** The resources of the same hub. */
   resources(entryType: EntryType): readonly EntryResource[];
   readonly client: HubClient;
 }
+
+/** Looks names up in the hub of a resource, and among the other resources of that hub. */
+export const lookupOf = (
+  { cache }: Pick<Services, 'cache'>,
+  { metadata, spec }: EntryResource,
+  client: HubClient,
+): Lookup => ({
+  client,
+  entries: ({ type }) => client.registries[type].entries(),
+  resources: ({ definition }) => [
+    ...cache.ofHub<EntryResource>(definition.kind, metadata.namespace, spec.hubRef.name),
+  ],
+});
 
 /** The outcome of a resource whose references are missing. */
 export interface Unresolved {

@@ -43,7 +43,7 @@ import type { EntryResource, EntryType } from './entry-type';
 import { entryTypeOf, isOfType } from './entry-types';
 import type { EntryContexts } from './entry-contexts';
 import { exchangeOf } from './exchange';
-import { announcedEntry, locate, resolveReferences } from './locate-entry';
+import { announcedEntry, locate, lookupOf, resolveReferences } from './locate-entry';
 import type { EntryReconcile, EntryWork } from './reconcile';
 import { whileMissing } from './reference-grace';
 
@@ -101,16 +101,9 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   protected override async observe(work: EntryWork): Promise<EntryReconcile | Outcome> {
     const { entryType, resource, client, cached, context, hub } = work;
-    const { namespace } = resource.metadata;
-    const { hubRef } = resource.spec;
     if (context.forced) hub.refresh();
-    const references = await resolveReferences(entryType, resource, {
-      client,
-      entries: ({ type }) => client.registries[type].entries(),
-      resources: ({ definition }) => [
-        ...this.services.cache.ofHub<EntryResource>(definition.kind, namespace, hubRef.name),
-      ],
-    });
+    const lookup = lookupOf(this.services, resource, client);
+    const references = await resolveReferences(entryType, resource, lookup);
     if ('outcome' in references) return whileMissing(references, cached, this.services.clock, context);
     cached.waiting = undefined;
     const desired = desiredEntry(entryType, resource, references.ids);
@@ -291,7 +284,8 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     if (left) return left;
     if (!isRecorded(reconcile))
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
-    const exchange = await exchangeOf({ ...reconcile, id, others: this.others(resource) }, client);
+    const lookup = lookupOf(this.services, resource, client);
+    const exchange = await exchangeOf({ ...reconcile, id, others: this.others(resource) }, lookup);
     if (exchange.type === 'Held') return heldBy(entryType, exchange.owner, resource);
     const refused = await valueConflict(entryType, resource, id, client);
     if (refused) return refused;

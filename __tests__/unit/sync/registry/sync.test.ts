@@ -974,19 +974,37 @@ describe('RegistrySync', () => {
     expect(status('attic')).toMatchObject({ adopted: true });
   });
 
-  test('an area that the hub refuses for another reason keeps its name in an exchange', async () => {
+  describe('an area keeps its name in an exchange', () => {
     const area = (name: string, to: string, fields: object = {}) =>
       anEntry('HubArea', name, { spec: { name: to, ...fields }, status: { areaID: name } });
-    for (const [id, name] of Object.entries({ a: 'A', b: 'B' }))
-      entries.area.set(id, { area_id: id, name, labels: [], aliases: [] });
-    resources = [area('a', 'B', { temperatureEntityId: 'sensor.none' }), area('b', 'A')];
-    const refused = 'The entity is no sensor';
-    accept = (fields) => {
-      if ('temperature_entity_id' in fields) throw new HubRejected('invalid_info', refused);
-      return fields;
-    };
-    expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
-    expect(entries.area.get('a')).toMatchObject({ name: 'A' });
+
+    beforeEach(() => {
+      for (const [id, name] of Object.entries({ a: 'A', b: 'B' }))
+        entries.area.set(id, { area_id: id, name, labels: [], aliases: [] });
+    });
+
+    test('if the hub refuses it for another reason', async () => {
+      resources = [area('a', 'B', { temperatureEntityId: 'sensor.none' }), area('b', 'A')];
+      accept = (fields) => {
+        if ('temperature_entity_id' in fields) throw new HubRejected('invalid_info', 'it is no sensor');
+        return fields;
+      };
+      expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
+      expect(entries.area.get('a')).toMatchObject({ name: 'A' });
+    });
+
+    test('until the floor of the other one exists', async () => {
+      resources = [area('a', 'B'), area('b', 'A', { floorName: 'Attic' })];
+      expect(await settle('a')).toMatchObject({ reason: 'DuplicateId' });
+      expect(writes).toEqual([]);
+      entries.floor.set('attic', { name: 'Attic' });
+      for (let round = 0; round < 3; round++) {
+        for (const name of ['a', 'b']) await settle(name);
+        await clock.advance(2_000);
+      }
+      expect(entries.area.get('a')).toMatchObject({ name: 'B' });
+      expect(entries.area.get('b')).toMatchObject({ name: 'A', floor_id: 'attic' });
+    });
   });
 
   test('a label that the hub drops is not a success', async () => {
