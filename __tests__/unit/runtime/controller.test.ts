@@ -371,6 +371,30 @@ describe('Controller', () => {
       expect(await metric(desk, 'error')).toBe(0);
     });
 
+    test('the next step of a resource precedes those that wait, and three in a row give way to them', async () => {
+      const desk = new Desk({ workers: 1, started: false });
+      await desk.see('a');
+      await desk.see('b');
+      const steps: Record<string, number> = { 'Widget/home/a': 4, 'Widget/home/b': 2 };
+      desk.reconcile = (key) =>
+        Promise.resolve(--steps[key]! > 0 ? { type: 'requeue', after: 0, priority: 'change' } : done);
+      desk.controller.queue.start();
+      await settle();
+      expect(desk.since()).toEqual(['home/a', 'home/a', 'home/a', 'home/b', 'home/b', 'home/a']);
+      expect(await metric(desk, 'requeue_after')).toBe(4);
+    });
+
+    test('no next step begins after the queue was stopped', async () => {
+      const desk = new Desk();
+      let end: (result: Result) => void = () => undefined;
+      desk.reconcile = () => new Promise((resolve) => (end = resolve));
+      await desk.see('a');
+      void desk.controller.queue.stop();
+      end({ type: 'requeue', after: 0, priority: 'change' });
+      await settle();
+      expect(desk.since()).toEqual(['home/a']);
+    });
+
     test('resyncs have jitter, so that not all resources are reconciled at once', async () => {
       const desk = new Desk();
       desk.reconcile = () => Promise.resolve(desk.passes.length > 40 ? { type: 'gone' } : done);
