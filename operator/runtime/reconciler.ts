@@ -317,7 +317,7 @@ export class Reconciler<R extends CustomResource> {
       throw error;
     });
     this.emit(written, [...transitionEvents(resource, outcome), ...events]);
-    return resultOf(outcome);
+    return resultOf(outcome, written !== resource);
   }
 
   /**

@@ -153,6 +153,19 @@ describe('Reconciler', () => {
       expect(bench.cluster.writes).toEqual([]);
     });
 
+    test('a step that status does not record, as in a cluster with an older definition, is not repeated at once', async () => {
+      const bench = new Bench(widget());
+      let isRecorded = false;
+      bench.sync = () =>
+        Promise.resolve(
+          waiting('ConfigFlowInProgress', 'Sent soon.', 0, { status: isRecorded ? { step: 'one' } : {} }),
+        );
+      expect(await bench.reconcile()).toMatchObject({ type: 'requeue', after: 0 });
+      expect(await bench.reconcile()).toMatchObject({ type: 'requeue', after: 1_000 });
+      isRecorded = true;
+      expect(await bench.reconcile()).toMatchObject({ type: 'requeue', after: 0 });
+    });
+
     test('the finalizer is added before the sync module runs', async () => {
       const bench = new Bench(widget(), removable);
       bench.sync = () => {
