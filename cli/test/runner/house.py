@@ -14,13 +14,7 @@ from homeassistant import bootstrap, config_entries, core_config, loader
 from homeassistant import config as hub_config
 from homeassistant import core as ha
 from homeassistant.exceptions import HomeAssistantError
-from homeassistant.helpers import (
-    area_registry,
-    entity_registry,
-    floor_registry,
-    issue_registry,
-    label_registry,
-)
+from homeassistant.helpers import entity_registry, issue_registry
 from homeassistant.setup import async_setup_component
 from homeassistant.util.async_ import get_scheduled_timer_handles
 from homeassistant.util.unit_system import get_unit_system
@@ -32,6 +26,7 @@ from guard import refused
 from helpers import StepError, helper_action
 from history import can_replay
 from record import Record
+from registries import Registries
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text
 
@@ -82,6 +77,7 @@ class House:
         # A dict keeps the order of insertion; the order of a set would differ in each run.
         self._simulated: dict[str, None] = {}
         self.hass = ha.HomeAssistant(str(folder))
+        self._registries = Registries(self.hass, home)
         self.services = Services(self.hass, case["mock"], self._on_call)
         self.services.on_done = self._on_done
         self.services.on_missing = self._on_missing
@@ -116,7 +112,7 @@ class House:
             await self._give_owned()
         await self._set_up(("scene", "script", "automation"), merged)
         if not is_restart:
-            self._place_definitions()
+            self._registries.place_definitions()
         self.record.is_starting = False
         await hass.async_start()
         await asyncio.sleep(SETTLE)
@@ -128,8 +124,8 @@ class House:
         await self._move_to({"timezone": "UTC", **self._home["hub"], **self._place})
         await bootstrap.async_load_base_functionality(hass)
         if not is_restart:
-            self._register_places()
-            self._register_entities()
+            self._registries.register_places()
+            self._registries.register_entities()
 
     async def _move_to(self, place: Mapping[str, Any]) -> None:
         config = self.hass.config
@@ -140,56 +136,6 @@ class House:
             config.units = get_unit_system(place["unitSystem"])
         if place.get("timezone"):
             await config.async_set_time_zone(place["timezone"])
-
-    def _register_places(self) -> None:
-        """Creates floors, labels and areas. References to them are names."""
-        floors, labels = floor_registry.async_get(self.hass), label_registry.async_get(self.hass)
-        areas = area_registry.async_get(self.hass)
-        for each in self._home["floors"]:
-            floors.async_create(each["name"], **_fields(each, ("icon", "level"), ("aliases",)))
-        for each in self._home["labels"]:
-            labels.async_create(each["name"], **_fields(each, ("icon", "color", "description"), ()))
-        for each in self._home["areas"]:
-            floor = each.get("floor") and floors.async_get_floor_by_name(each["floor"])
-            areas.async_create(
-                each["name"],
-                **_fields(each, ("icon", "picture"), ("aliases",)),
-                floor_id=floor.floor_id if floor else None,
-                labels={self._label(name) for name in each.get("labels") or ()},
-            )
-
-    def _register_entities(self) -> None:
-        """Gives definitions and helpers the entity ids that they have in the hub, which do not follow from names."""
-        entities = entity_registry.async_get(self.hass)
-        for entity, unique_id in (self._home.get("entityIds") or {}).items():
-            domain, object_id = entity.split(".", 1)
-            platform = "homeassistant" if domain == "scene" else domain
-            entities.async_get_or_create(domain, platform, unique_id, suggested_object_id=object_id)
-        for helper in self._home["helpers"]:
-            # A helper is created under its id and renamed, so that the name is no part of the entity id.
-            domain, unique_id = helper["domain"], helper["item"]["id"]
-            entities.async_get_or_create(domain, domain, unique_id, suggested_object_id=unique_id)
-
-    def _place_definitions(self) -> None:
-        """Gives the entities of definitions the areas and labels of their resources."""
-        entities = entity_registry.async_get(self.hass)
-        for each in self._home.get("entityPlaces") or ():
-            entity = entities.async_get_entity_id(each["domain"], each["platform"], each["id"])
-            if entity is not None:
-                self._put_in_place(entity, each)
-
-    def _label(self, name: str) -> str:
-        labels = label_registry.async_get(self.hass)
-        found = labels.async_get_label_by_name(name) or labels.async_get_label(name) or labels.async_create(name)
-        return str(found.label_id)
-
-    def _area(self, name: str) -> str:
-        areas = area_registry.async_get(self.hass)
-        found = areas.async_get_area_by_name(name) or areas.async_get_area(name)
-        if found is None and self._home["areas"]:
-            known = ", ".join(sorted(area.name for area in areas.async_list_areas()))
-            raise StepError(f"There is no area {name}: the areas are {known}.")
-        return str((found or areas.async_create(name)).id)
 
     async def _configuration(self) -> dict[str, Any]:
         refused.clear()
@@ -227,7 +173,7 @@ class House:
         if is_restart:
             self.hass.states.async_set(entity, "unavailable", {"restored": True})
         else:
-            self._put_in_place(entity, given)
+            self._registries.put_in_place(entity, given)
             self._write(entity, given)
         self._simulated[entity] = None
 
@@ -239,22 +185,7 @@ class House:
                     await self.replay(entity, given["state"], {})
                 elif given.get("state") is not None:
                     await self.set_helper(entity, given["state"])
-                self._put_in_place(entity, given)
-
-    def _put_in_place(self, entity: str, given: Mapping[str, Any]) -> None:
-        """Sets area and labels in the entity registry, so that the hub itself resolves targets."""
-        if given.get("area") is None and not given.get("labels"):
-            return
-        entities = entity_registry.async_get(self.hass)
-        domain, object_id = entity.split(".", 1)
-        found = entities.async_get(entity)
-        entry = found or entities.async_get_or_create(domain, "hubtest", entity, suggested_object_id=object_id)
-        changes: dict[str, Any] = {}
-        if given.get("area") is not None:
-            changes["area_id"] = self._area(given["area"])
-        if given.get("labels"):
-            changes["labels"] = {self._label(name) for name in given["labels"]}
-        entities.async_update_entity(entry.entity_id, **changes)
+                self._registries.put_in_place(entity, given)
 
     def _write(self, entity: str, given: Mapping[str, Any]) -> None:
         old = self.hass.states.get(entity)
@@ -274,11 +205,11 @@ class House:
             raise StepError(f"{entity} is the home's own, so that its state is not set: write `{way}`.")
         is_own = entity in self._owned or (entity not in self._simulated and self.hass.states.get(entity) is not None)
         if not is_own:
-            self._put_in_place(entity, given)
+            self._registries.put_in_place(entity, given)
             self._write(entity, given)
             self._simulated[entity] = None
             return
-        self._put_in_place(entity, given)
+        self._registries.put_in_place(entity, given)
         if given.get("attributes"):
             raise StepError(f"{entity} is the home's own, so that its attributes are not set: set its state alone.")
         if given.get("state") is not None:
@@ -333,16 +264,8 @@ class House:
         """Warns of an unknown area, floor or label, unless the files have none at all: the hub may have them."""
         if not self._home[f"{kind}s"]:
             return
-        known = ", ".join(sorted(self._places(kind)))
+        known = ", ".join(sorted(self._registries.ids(kind)))
         self.record.logs.add(f"WARNING {action}: there is no {kind} {missing}: the ids of {kind}s are {known}")
-
-    def _places(self, kind: str) -> list[str]:
-        """The ids of areas, floors or labels."""
-        if kind == "area":
-            return [each.id for each in area_registry.async_get(self.hass).async_list_areas()]
-        if kind == "floor":
-            return [each.floor_id for each in floor_registry.async_get(self.hass).async_list_floors()]
-        return [each.label_id for each in label_registry.async_get(self.hass).async_list_labels()]
 
     def refused(self) -> list[dict[str, str]]:
         """The automations, scripts and helpers that the hub did not load, with its messages."""
@@ -385,11 +308,6 @@ class House:
 
 def _list(section: Any) -> list[Any]:
     return list(section) if isinstance(section, list) else [section] if section else []
-
-
-def _fields(entry: Mapping[str, Any], names: tuple[str, ...], sets: tuple[str, ...]) -> dict[str, Any]:
-    scalars = {name: entry[name] for name in names if entry.get(name) is not None}
-    return {**scalars, **{name: set(entry[name]) for name in sets if entry.get(name)}}
 
 
 def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:

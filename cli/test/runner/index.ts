@@ -19,6 +19,7 @@ export const MODULES = [
   'loops',
   'moments',
   'record',
+  'registries',
   'services',
   'steps',
   'values',
