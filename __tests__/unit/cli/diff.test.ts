@@ -5,7 +5,7 @@ import type { CustomResource } from '../../../operator/kinds/resource';
 import type { ApiRequest } from '../../../operator/runtime/api-client';
 import { shownBlueprint } from '../../../operator/sync/configuration/blueprint/shown';
 import { blueprintHash } from '../../../operator/sync/configuration/blueprint/text-of';
-import { FakeHub } from '../client/fake-hub';
+import { FakeHub, json } from '../client/fake-hub';
 import { CommandLine, merge, ofHub, resource } from './command-line';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -158,6 +158,25 @@ test('a kind whose objects the hub cannot show does not end the comparison with 
   expect(stdout.match(/The hub of the Hub villa cannot be read: .*broken/g)).toHaveLength(1);
   expect(stdout).toMatch(/HubLabel night \(.*\)\n {2}cluster: create\n {2}hub: nothing changes\n/);
   expect(code).toBe(2);
+});
+
+test('a helper does not wait for a resource of another type of helpers that has the same id', async () => {
+  const film = { id: 'film', name: 'Film', min: 0, max: 10, step: 1, mode: 'slider' };
+  const { onCommand } = hub;
+  hub.routes.set('GET /api/config', (_, response) => response.end('{}'));
+  hub.routes.set('GET /api/components', json(200, ['input_number']));
+  hub.onCommand = (command) =>
+    command.message.type === 'input_number/list' ? command.succeed([film]) : onCommand(command);
+  const boolean = resource(
+    'HubHelper',
+    'film-mode',
+    { ...ofHub('villa'), type: 'boolean', name: 'Film' },
+    { fields: { id: 'film' } },
+  );
+  const spec = { ...ofHub('villa'), type: 'number', name: 'Film', number: { min: 0, max: 20 } };
+  const file = await write('a.yaml', manifest('HubHelper', 'film', spec));
+  const { stdout } = await cluster(external('villa', hub.url), boolean).run(`diff -f ${file}`);
+  expect(stdout).toContain('hub: update\n    max: hub has 10, resource says 20\n');
 });
 
 test('the folders in a directory are read with -R, as kubectl does', async () => {
