@@ -342,8 +342,8 @@ describe('entities', () => {
     hidden_by: 'user',
   };
 
-  test('names are on one line without control characters, and the area is that of the device', async () => {
-    const second = { ...listed, entity_id: 'fan.b', id: 'registry-b', device_id: null, hidden_by: null };
+  test('names are on one line without control characters, and the area is that of the device if the entity has none', async () => {
+    const second = { ...listed, entity_id: 'fan.b', id: 'registry-b', area_id: 'attic', hidden_by: null };
     const own = { ...listed, entity_id: 'script.x', id: 'x', unique_id: 'hub_operator_configuration' };
     hub.onCommand = ({ message: { type }, succeed }) => {
       if (type.endsWith('entity_registry/list')) succeed([listed, second, own]);
@@ -352,7 +352,11 @@ describe('entities', () => {
         succeed([
           { id: 'device-a', name: 'Lamp\nof hall', area_id: 'bath', labels: [], identifiers: [['hue', 7]] },
         ]);
-      else if (type.endsWith('area_registry/list')) succeed([{ area_id: 'bath', name: 'Bath' }]);
+      else if (type.endsWith('area_registry/list'))
+        succeed([
+          { area_id: 'bath', name: 'Bath' },
+          { area_id: 'attic', name: 'Attic' },
+        ]);
       else succeed(type.endsWith('/get') ? [] : undefined);
     };
     const line = new CommandLine(
@@ -374,6 +378,7 @@ describe('entities', () => {
       .map((each) => each.split(/ {3,}/));
     expect(head).toEqual(['ENTITY', 'NAME', 'DEVICE', 'INTEGRATION', 'UNIQUE ID', 'AREA']);
     expect(rows.map(([id]) => id)).toEqual(['fan.b', 'light.a']);
+    expect(rows[0]!.at(-1)).toBe('Attic');
     expect(rows[1]).toEqual([
       'light.a',
       expect.stringMatching(/^(Long )+.*…$/),
