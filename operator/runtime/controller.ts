@@ -53,14 +53,6 @@ interface ControllerOptions {
 const STUCK = 3 * RECONCILE_TIMEOUT;
 
 /**
- * Largest number of reconciles in a row of one resource that each record a step in status, such as the id of an object
- * before it is created. In a burst of resources, the second one would otherwise begin only after the first one of all
- * others, and the hub would have nothing to do until then. Steps of a slow hub go through the queue: their sum would
- * make it count as one that hangs.
- */
-const STEPS_AT_ONCE = 3;
-
-/**
  * Longest backoff after errors of the API server, in milliseconds. It is short so that reconciles resume soon
  * after an outage.
  */
@@ -182,19 +174,12 @@ export class Controller {
   private async work(key: ObjectKey): Promise<void> {
     const { clock, kinds, metrics } = this.options;
     const { kind, namespace } = parseObjectKey(key);
-    const beganAt = clock.monotonic();
-    for (let step = 1; ; step++) {
-      const complete = this.options.waitForNamespace(namespace);
-      if (complete) return this.defer(key, complete);
-      const startedAt = clock.monotonic();
-      const result = await kinds.get(kind)!.reconciler.reconcile(key);
-      metrics.observeDuration(kind, (clock.monotonic() - startedAt) / 1_000);
-      const isSlow = clock.monotonic() - beganAt >= SLOW_RECONCILE;
-      if (!continuesAtOnce(result) || step === STEPS_AT_ONCE || isSlow || !this.queue.keepsPlace(key))
-        return this.handleResult(key, kind, result);
-      metrics.countReconcile(kind, 'requeue_after');
-      this.backoff.forget(key);
-    }
+    const complete = this.options.waitForNamespace(namespace);
+    if (complete) return this.defer(key, complete);
+    const startedAt = clock.monotonic();
+    const result = await kinds.get(kind)!.reconciler.reconcile(key);
+    metrics.observeDuration(kind, (clock.monotonic() - startedAt) / 1_000);
+    this.handleResult(key, kind, result);
   }
 
   /**
@@ -356,9 +341,6 @@ export class Controller {
     return ages;
   }
 }
-
-/** Whether a reconcile has only recorded a step, so that the next one can begin at once. */
-const continuesAtOnce = (result: Result): boolean => result.type === 'requeue' && result.after === 0;
 
 function resyncDelay(): number {
   return RESYNC * (1 + RESYNC_JITTER * (2 * Math.random() - 1));

@@ -134,14 +134,6 @@ export class WorkQueue<Key extends string = string> {
     return this.state === 'running';
   }
 
-  /**
-   * Whether a key in work may be processed again without being enqueued. A key that was added meanwhile may have
-   * moved to another partition, and is processed again anyway.
-   */
-  keepsPlace(key: Key): boolean {
-    return this.running && !this.dirty.has(key);
-  }
-
   /** The keys that are being processed, with the age of their work in milliseconds. */
   *inProgress(): Generator<readonly [key: Key, age: number]> {
     const now = this.options.clock.monotonic();

@@ -56,8 +56,6 @@ class Desk {
   readonly deletions: string[] = [];
   reconcile: (key: string) => Promise<Result> = () => Promise.resolve(done);
   oldestAbandoned = 0;
-  /** Pending while the API server's objects are listed again. */
-  listing: Promise<void> | undefined;
   readonly controller: Controller;
   private version = 0;
 
@@ -78,7 +76,7 @@ class Desk {
         ['Hub', { definition: { ...definition, kind: 'Hub' }, reconciler }],
       ]),
       read: (id) => this.store.get(id),
-      waitForNamespace: () => this.listing,
+      waitForNamespace: () => undefined,
       workers,
       workersPerHub: 4,
       ownership: new ObjectOwnership('example.org'),
@@ -371,109 +369,6 @@ describe('Controller', () => {
       expect(desk.passes).toHaveLength(4);
       expect(await metric(desk, 'requeue_after')).toBe(4);
       expect(await metric(desk, 'error')).toBe(0);
-    });
-
-    test('the next step of a resource precedes those that wait, and three in a row give way to them', async () => {
-      const desk = new Desk({ workers: 1, started: false });
-      await desk.see('a');
-      await desk.see('b');
-      const steps: Record<string, number> = { 'Widget/home/a': 4, 'Widget/home/b': 2 };
-      desk.reconcile = (key) =>
-        Promise.resolve(--steps[key]! > 0 ? { type: 'requeue', after: 0, priority: 'change' } : done);
-      desk.controller.queue.start();
-      await settle();
-      expect(desk.since()).toEqual(['home/a', 'home/a', 'home/a', 'home/b', 'home/b', 'home/a']);
-      expect(await metric(desk, 'requeue_after')).toBe(4);
-    });
-
-    test('no next step begins after the queue was stopped', async () => {
-      const desk = new Desk();
-      let end: (result: Result) => void = () => undefined;
-      desk.reconcile = () => new Promise((resolve) => (end = resolve));
-      await desk.see('a');
-      void desk.controller.queue.stop();
-      end({ type: 'requeue', after: 0, priority: 'change' });
-      await settle();
-      expect(desk.since()).toEqual(['home/a']);
-    });
-
-    describe('steps that follow one another at once', () => {
-      const next: Result = { type: 'requeue', after: 0, priority: 'change' };
-
-      /** A desk whose reconciles end when the test says so. */
-      const held = async (options?: ConstructorParameters<typeof Desk>[0]) => {
-        const desk = new Desk(options);
-        const ends = new Map<string, (result: Result) => void>();
-        desk.reconcile = (key) =>
-          new Promise((resolve) => ends.set(key.replace('Widget/home/', ''), resolve));
-        const end = async (name: string, result: Result) => {
-          ends.get(name)!(result);
-          await settle();
-        };
-        return { desk, end };
-      };
-
-      test('a resource that has changed its hub meanwhile waits for a slot of that hub', async () => {
-        const { desk, end } = await held();
-        for (const name of ['a', 'b', 'c', 'd']) await desk.see(name, { spec: { hub: 'full' } });
-        await desk.see('moved', { spec: { hub: 'other' } });
-        await desk.see('moved', { metadata: { generation: 2 }, spec: { hub: 'full' } });
-        desk.since();
-        await end('moved', next);
-        expect(desk.since()).toEqual([]);
-        await end('a', done);
-        expect(desk.since()).toEqual(['home/moved']);
-      });
-
-      test('a resource that has changed meanwhile is reconciled once more, not twice', async () => {
-        const { desk, end } = await held();
-        await desk.see('a');
-        await desk.see('a', { metadata: { generation: 2 } });
-        await end('a', next);
-        await end('a', done);
-        expect(desk.since()).toEqual(['home/a', 'home/a']);
-      });
-
-      test('the next step waits until all objects are listed again', async () => {
-        const { desk, end } = await held();
-        await desk.see('a');
-        let listed: () => void = () => undefined;
-        desk.listing = new Promise((resolve) => (listed = resolve));
-        await end('a', next);
-        expect(desk.since()).toEqual(['home/a']);
-        desk.listing = undefined;
-        listed();
-        await settle();
-        expect(desk.since()).toEqual(['home/a']);
-      });
-
-      test('several steps that are slow do not make the hub count as one that hangs', async () => {
-        const { desk, end } = await held();
-        await desk.see('a');
-        for (const result of [next, next, done]) {
-          await desk.clock.advance(4_000);
-          await end('a', result);
-        }
-        desk.since();
-        await desk.see('b');
-        await desk.see('c');
-        expect(desk.since()).toEqual(['home/b', 'home/c']);
-      });
-
-      test('a step ends the backoff of former failures', async () => {
-        const { desk, end } = await held();
-        await desk.see('a');
-        const failed: Result = { type: 'retry', error: new Error('failed'), atLeast: 0 };
-        for (let failures = 1; failures <= 10; failures++) {
-          await end('a', failed);
-          await desk.clock.advance(10_000);
-        }
-        await end('a', next);
-        desk.since();
-        await end('a', failed);
-        await desk.clock.advance(5);
-        expect(desk.since()).toEqual(['home/a']);
-      });
     });
 
     test('resyncs have jitter, so that not all resources are reconciled at once', async () => {
