@@ -38,6 +38,13 @@ const restrictedSyntax = [
   },
 ];
 
+/** A time limit ends tests that hang. With a shorter one than that of jest.config.mjs, a test fails on a busy machine. */
+const shortTimeLimit = {
+  selector:
+    'CallExpression:matches([callee.name=/^(test|(before|after)(All|Each))$/], [callee.callee.object.name="test"]) > Literal[raw=/^[0-9_]{1,7}$/][value<600000]',
+  message: 'Leave out the time limit: that of jest.config.mjs ends tests that hang.',
+};
+
 /**
  * Rules of "How we write code" in CONTRIBUTING.md about errors and logs. A separate error class may have a
  * text for conditions.
@@ -195,6 +202,7 @@ export default tseslint.config(
     files: ['__tests__/**'],
     plugins: { jest },
     rules: {
+      'no-restricted-syntax': ['error', ...restrictedSyntax, shortTimeLimit],
       'no-restricted-imports': [
         'error',
         {

@@ -34,6 +34,8 @@ const MOST_SECONDS = 40;
 type HostileScenario = (typeof hostileScenarios)[number];
 
 interface HostileFigures {
+  /** How many times slower than usual the machine was, at least 1. */
+  readonly slowness: number;
   /** Numbers of answers that were read, and of answers that were refused. */
   readonly answered: number;
   readonly refused: number;

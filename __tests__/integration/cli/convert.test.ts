@@ -239,13 +239,22 @@ describe('kubectl hub convert', () => {
     expect(names).toHaveLength(4);
   });
 
-  test('a home of 120 files and 1.2 MB is converted in three seconds of processor time', async () => {
-    await writeHome(join(folder, 'large'), homeInFolders(20, 11_000));
-    const before = await cpuSecondsOfEnded();
-    const { code, stdout, stderr } = await convert('large', 'large-git', '-o', 'json');
-    expect((await cpuSecondsOfEnded()) - before).toBeLessThan(3);
-    const { written } = JSON.parse(stdout) as { written: readonly string[] };
-    expect(written.length).toBeGreaterThan(100);
-    expect([code, stderr]).toEqual([0, '']);
+  test.each([
+    ['120 files and 1.2 MB', homeInFolders(20, 11_000)],
+    ['480 files and 300 KB', homeInFolders(80, 600)],
+  ])('a home of %s takes less than four times the processor time of a small one', async (_, files) => {
+    await writeHome(join(folder, 'small'), homeInFolders(5, 100));
+    await writeHome(join(folder, 'large'), files);
+    const time = async (home: string) => {
+      const before = await cpuSecondsOfEnded();
+      const { code, stdout, stderr } = await convert(home, `${home}-git`, '-o', 'json');
+      const seconds = (await cpuSecondsOfEnded()) - before;
+      expect([code, stderr]).toEqual([0, '']);
+      const { written } = JSON.parse(stdout) as { written: readonly string[] };
+      return { seconds, written: written.length };
+    };
+    const [small, large] = [await time('small'), await time('large')];
+    expect(large.written).toBeGreaterThan(100);
+    expect(large.seconds / small.seconds).toBeLessThan(4);
   });
 });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   findings = await kubeScore(manifests.map((name) => join(dist, name)));
   const text = await readFile(join(repository, 'manifests', 'kube-score.yaml'), 'utf8');
   accepted = load(text) as typeof accepted;
-}, 600_000);
+});
 
 describe('dist in kube-score', () => {
   test('has no critical finding and no warning, except those with a reason in manifests/kube-score.yaml', () => {

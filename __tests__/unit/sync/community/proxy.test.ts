@@ -75,4 +75,4 @@ test('a code host is reached through the proxy of the environment, and trusted b
   expect(tunnels).toHaveLength(1);
 
   expect(await outcome({ HTTPS_PROXY: proxyUrl })).toContain('certificate');
-}, 60_000);
+});
