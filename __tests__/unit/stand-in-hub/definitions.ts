@@ -155,7 +155,10 @@ export class Definitions implements Wing {
       entityRegistry: {
         findToRemove: living((kind: string, id: string) => this.find(kind, id)),
         onChange: () => undefined,
-        setLabels: async () => undefined,
+        setLabels: living(async (entityId: string, labels: readonly string[]) => {
+          for (const entity of this.registry.values())
+            if (entity.entity_id === entityId) entity.labels = labels;
+        }),
         rename: async () => undefined,
       },
       labels: { find: async (name: string) => name, ensure: async ({ name }: { name: string }) => name },

@@ -9,6 +9,7 @@ import { inProgress } from './conditions';
 import type { ConfigEntitySpec, EntityType, EntityWork } from './entity-type';
 import type { Observation } from './observation';
 import { shouldDelete } from '../objects/removal';
+import type { Claims } from './claim';
 import { formerIds } from './ownership';
 import { isCreatedByOperator } from './ownership-label';
 import type { CachedEntity } from './entity-cache';
@@ -26,20 +27,22 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
   observation: Observation,
   {
     clock,
-    ownerOf,
-    whereIs,
+    claims,
+    present,
   }: {
     readonly clock: Clock;
-    readonly ownerOf: (id: string) => R | undefined;
-    readonly whereIs: (id: string) => Pick<Place, 'isShared'>;
+    readonly claims: Pick<Claims<R>, 'ownerOf' | 'isFormer'>;
+    /** The place that has the object. */
+    readonly present: Pick<Place, 'isShared'>;
   },
 ): Promise<Outcome> {
-  const { id, cached } = work;
+  const { id, cached, client, resource } = work;
   const { idField, type } = entityType;
   const exists = observation.type !== 'Absent';
-  const owner = exists ? ownerOf(id) : undefined;
+  const owner = exists ? claims.ownerOf(id, resource, client) : undefined;
   const { entity } = observation;
-  const isOurs = await isFromOperator(work, entity, !whereIs(id).isShared);
+  const isOurs =
+    exists && (claims.isFormer(id, resource) || (await isFromOperator(work, entity, !present.isShared)));
   const adopted = owner ? owner.status?.['adopted'] === true : exists && !isOurs;
   const former = formerObject(entityType, work);
   cached.formerEntityId = former.entityId;
@@ -60,18 +63,16 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
 }
 
 /**
- * Reports whether the operator made the object.
+ * Reports whether the operator made the object, according to the hub.
  *
  * @param isOperators only the operator writes to the place of the object
  */
 async function isFromOperator<R extends Child, S extends ConfigEntitySpec>(
-  { client, id, resource }: EntityWork<R, S>,
+  { client }: EntityWork<R, S>,
   entity: Observation['entity'],
   isOperators: boolean,
 ): Promise<boolean> {
-  const isCreated = entity ? await isCreatedByOperator(client, entity, isOperators) : isOperators;
-  // A failed removal has already taken the label away.
-  return isCreated || formerIds(resource).includes(id);
+  return entity ? isCreatedByOperator(client, entity, isOperators) : isOperators;
 }
 
 /** The object that the resource had so far. It is removed later, or an event says that it stays. */

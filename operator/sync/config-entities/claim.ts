@@ -59,6 +59,15 @@ export class Claims<R extends Child> {
   }
 
   /**
+   * Reports whether the object is one that this or another resource had and is about to remove. Its entity may
+   * have no label: a failed removal has taken that away, and a Hub may ask for none.
+   */
+  isFormer(id: string, resource: R): boolean {
+    const others = othersOf<R>(this.services, this.entityType.definition, resource);
+    return [resource, ...others].some((each) => formerIds(each).includes(id));
+  }
+
+  /**
    * Other resources that claim this object. Resources are only listed if there is a claim for the id, since
    * each step of a removal calls this.
    */

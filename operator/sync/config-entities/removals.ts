@@ -37,14 +37,13 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
       return waiting(reason, `The ${type} ${ids.join(', ')} is being removed from the hub.`, FINALIZER_TRY);
     if (id === undefined || ids.includes(id)) return [];
     try {
-      if (!(await this.ensureSettled(resource, client, id)))
+      if (!(await this.leave(resource, client, id)))
         return waiting(reason, `The ${type} ${id} is moved into the hub’s own file.`, FINALIZER_TRY);
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
       const why = `it stays in a ConfigMap of the operator, since the hub does not take it into its own file (${error.message})`;
       return [cleanupSkipped(`${type} ${id}`, why)];
     }
-    await unmark(client, type, id);
     return [];
   }
 
@@ -65,12 +64,25 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
   }
 
   /**
+   * Leaves an object in the hub's own file, without the operator's labels: it then counts as one that a user
+   * made.
+   *
+   * @returns false while this is not done
+   * @throws the error with which it ended
+   */
+  async leave(resource: R, client: HubClient, id: string): Promise<boolean> {
+    if (!(await this.ensureSettled(resource, client, id))) return false;
+    if (!this.claims.ownerOf(id, resource, client)) await unmark(client, this.entityType.type, id);
+    return true;
+  }
+
+  /**
    * Moves an object that its resource leaves into the hub's own file.
    *
    * @returns false while this is not done
    * @throws the error with which it ended
    */
-  async ensureSettled(resource: R, client: HubClient, id: string): Promise<boolean> {
+  private async ensureSettled(resource: R, client: HubClient, id: string): Promise<boolean> {
     const { clock } = this.services;
     const { type } = this.entityType;
     const { cache, places } = this.contexts.of(client, resource);

@@ -165,12 +165,11 @@ export class ConfigEntitySync<R extends Child, S extends ConfigEntitySpec> exten
     if (former !== undefined && !shouldDelete(resource)) {
       const announced = untilAnnounced(entityType, work, places.own);
       if (announced) return announced;
-      if (!(await this.removals.ensureSettled(resource, client, former))) return inProgress(entityType, work);
+      if (!(await this.removals.leave(resource, client, former))) return inProgress(entityType, work);
       await this.settings.putBack(resource, client);
     }
-    const ownerOf = (each: string) => this.claims.ownerOf(each, resource, client);
-    const whereIs = (each: string) => places.whereIs(entityType.type, each);
-    return acquire(entityType, work, observation, { clock, ownerOf, whereIs });
+    const present = places.whereIs(entityType.type, id);
+    return acquire(entityType, work, observation, { clock, claims: this.claims, present });
   }
 
   protected override async ensure(work: PlacedWork<R, S>, observation: Observation): Promise<Outcome> {

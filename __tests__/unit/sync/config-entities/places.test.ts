@@ -26,6 +26,7 @@ const ids = () => ({
   own: [...house.definitions.ownFiles.keys()].map((key) => key.split(' ')[1]),
   mounted: house.delivered.filter((id) => !id.startsWith('hub_')),
 });
+const labels = (id: string) => house.definitions.registry.get(`automation ${id}`)?.labels;
 const registered = (id: string) => house.definitions.registry.has(`automation ${id}`);
 
 describe.each([
@@ -119,6 +120,20 @@ describe.each([
     expect(ids().own).toContain('a');
     expect(ids()[place]).toContain('b');
     expect(ids().mounted).not.toContain('a');
+    expect([labels('a'), labels('b')]).toEqual([[], ['Managed by Hub Operator']]);
+  });
+
+  test('a former object without a label belongs to a new resource with its id, which removes it', async () => {
+    house.markManaged = false;
+    automation('a');
+    await house.settle();
+    automation('a', { id: 'b', triggers: [{ trigger: 'bad' }] });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub' });
+    automation('c', { id: 'a' });
+    expect(await house.settle()).toEqual({ a: 'RejectedByHub', c: 'Ready' });
+    expect(house.status('HubAutomation', 'c')).not.toHaveProperty('adopted');
+    await house.delete('HubAutomation c');
+    expect(aliasOf('a')).toBeUndefined();
   });
 
   test('a deletion removes the object and its entity, and nothing else', async () => {
@@ -138,7 +153,7 @@ describe.each([
     await house.settle();
     await house.delete('HubAutomation a');
     expect(ids()).toEqual({ own: ['a'], mounted: [] });
-    expect(aliasOf('a')).toBe('The a');
+    expect([aliasOf('a'), labels('a')]).toEqual(['The a', []]);
   });
 
   test.each(STEPS)('the move to the other place continues after a kill at step %i', async (steps) => {

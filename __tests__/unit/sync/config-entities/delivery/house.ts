@@ -48,6 +48,7 @@ export class House {
   /** The volume of the hub; undefined when unknown. */
   volume: string | undefined;
   retain = false;
+  markManaged = true;
   /** Whether the operator is busy, so that status waits for the results of operations. */
   isBusy = false;
   /** Whether the API server refuses statuses. */
@@ -85,7 +86,8 @@ export class House {
 
   get hubResource(): Hub {
     const status = this.volume === undefined ? {} : { volumeID: this.volume };
-    return aHub({ spec: { delivery: this.delivery, storage: { retain: this.retain } }, status });
+    const { delivery, markManaged, retain } = this;
+    return aHub({ spec: { delivery, markManaged, storage: { retain } }, status });
   }
 
   apply(kind: string, name: string, spec: object): void {
