@@ -53,7 +53,8 @@ export async function acquire<R extends Child, S extends ConfigEntitySpec>(
       formerIds: former.leftovers.length > 0 ? former.leftovers : null,
       adopted: adopted || null,
       appliedHash: null,
-      entityId: null,
+      // With an entity, the object is not new: a user may have switched it off or disabled it.
+      entityId: (exists && entity?.entity_id) || null,
       // A new object exists in no other place.
       delivery: exists || entity ? null : work.place.delivery,
       ...volumeStatus(work.volume),

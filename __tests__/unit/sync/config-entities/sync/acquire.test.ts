@@ -36,6 +36,20 @@ describe('ConfigEntitySync', () => {
     });
 
     test.each([
+      ['switched off', { state: 'off' }, 'Ready'],
+      ['disabled', { disabledBy: 'user' }, 'Stalled'],
+    ] as const)('leaves such an object %s, as a person left it', async (_, left, type) => {
+      const former = automationBench();
+      await former.reconcileUntilReady();
+      const { stored, running, labels } = former;
+      const bench = automationBench();
+      Object.assign(bench, { stored, running, labels, ...left });
+      await bench.reconcileUntil(type);
+      expect(bench).toMatchObject(left);
+      expect(bench.status).not.toHaveProperty('adopted');
+    });
+
+    test.each([
       ['a person made', []],
       ['was adopted before', ['managed', 'adopted']],
     ])('leaves an object that %s adopted', async (_, labels) => {

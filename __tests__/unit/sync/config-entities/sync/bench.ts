@@ -207,6 +207,10 @@ export class Bench {
           this.labels = labels;
           return Promise.resolve();
         },
+        enable: () => {
+          this.disabledBy = null;
+          return Promise.resolve();
+        },
         rename: (from: string, to: string) => {
           this.asked.push(`rename ${from} to ${to}`);
           if (to === this.takenEntityId) return Promise.reject(new HubRejected('invalid_info', 'taken'));
