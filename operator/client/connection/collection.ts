@@ -40,7 +40,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
   private state: State | undefined;
   private isCurrent = false;
   private staleKeys = new Set<string>();
-  /** Changes that arrive during a fetch. They are applied to its result, which may be older. */
+  /** Changes that arrive during a fetch or a refresh. They are applied to its result, which may be older. */
   private pendingChanges = new Map<string, V | undefined>();
   /** The memory of each part of the copy, in bytes. */
   private weights = { state: 0, held: 0, staleKeys: 0, pendingChanges: 0 };
@@ -149,6 +149,7 @@ export class FollowedCollection<V, State extends Entries<V> = Map<string, V>> {
     this.forgetStaleKeys();
     try {
       this.apply(state, await refresh(keys));
+      this.apply(state, this.pendingChanges);
     } catch (error) {
       for (const key of keys) this.invalidate(key);
       throw error;

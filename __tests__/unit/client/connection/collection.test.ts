@@ -1,4 +1,4 @@
-import { FollowedCollection } from '../../../../operator/client/connection/collection';
+import { type Changes, FollowedCollection } from '../../../../operator/client/connection/collection';
 import { HubTooLarge } from '../../../../operator/client/connection/errors';
 import { KeptLists, Scale } from '../../../../operator/client/connection/kept-lists';
 import { shippedHeapLimit } from '../../../../manifests/memory';
@@ -10,7 +10,15 @@ let fetches: (() => void)[];
 let subscribe: jest.Mock<Promise<void>>;
 let source: Map<string, number | string>;
 
-function collection({ refreshes = false, lists = listsOf() } = {}): FollowedCollection<number | string> {
+interface Options {
+  readonly lists?: ReturnType<typeof listsOf>;
+  readonly refresh?: (keys: readonly string[]) => Promise<Changes<number | string>>;
+}
+
+const refresh = (keys: readonly string[]) =>
+  Promise.resolve(keys.map((key) => [key, source.get(key)] as const));
+
+function collection({ lists = listsOf(), ...refreshing }: Options = {}): FollowedCollection<number | string> {
   const connection = {
     lists,
     onLost: (listener: () => void) => {
@@ -27,10 +35,7 @@ function collection({ refreshes = false, lists = listsOf() } = {}): FollowedColl
         const read = new Map(source);
         fetches.push(() => resolve(read));
       }),
-    ...(refreshes && {
-      refresh: (keys: readonly string[]) =>
-        Promise.resolve(keys.map((key) => [key, source.get(key)] as const)),
-    }),
+    ...refreshing,
   });
 }
 
@@ -99,12 +104,30 @@ describe('FollowedCollection', () => {
   });
 
   test('reads only the invalid key again if its source supports that', async () => {
-    const states = collection({ refreshes: true });
+    const states = collection({ refresh });
     await read(states);
     source.set('a', 2);
     states.invalidate('a');
     expect(Object.fromEntries(await states.get())).toEqual({ a: 2 });
     expect(fetches).toHaveLength(1);
+  });
+
+  test('keeps a removal that arrives in one frame with the answer about an invalid key', async () => {
+    let answer: () => void = () => undefined;
+    const states = collection({
+      refresh: (keys) =>
+        new Promise((resolve) => {
+          const entries = keys.map((key) => [key, source.get(key)] as const);
+          answer = () => resolve(entries);
+        }),
+    });
+    await read(states);
+    states.invalidate('a');
+    const state = states.get();
+    await settle();
+    answer();
+    states.change('a', undefined);
+    expect(Object.fromEntries(await state)).toEqual({});
   });
 });
 
@@ -183,7 +206,7 @@ describe('the lists that are kept of all hubs', () => {
   test('count by their changes: a replaced entry counts once', async () => {
     const weigh = jest.spyOn(Scale.prototype, 'entry');
     const kept = new KeptLists(MEGABYTE);
-    const states = collection({ lists: listsOf(kept), refreshes: true });
+    const states = collection({ lists: listsOf(kept), refresh });
     source = texts(1_000, 100);
     await read(states);
     const { weight } = kept;
@@ -205,14 +228,14 @@ describe('the lists that are kept of all hubs', () => {
 
   test('include data that waits for an answer: changes, and keys to be read again', async () => {
     const kept = new KeptLists(MEGABYTE);
-    const states = collection({ lists: listsOf(kept), refreshes: true });
+    const states = collection({ lists: listsOf(kept), refresh });
     const state = states.get();
     await settle();
     for (let index = 0; index < 100; index++) states.change(`new-${index}`, 'x'.repeat(20_000));
     fetches.at(-1)!();
     await expect(state).rejects.toThrow(HubTooLarge);
     expect(kept.weight).toBe(0);
-    const other = collection({ lists: listsOf(kept), refreshes: true });
+    const other = collection({ lists: listsOf(kept), refresh });
     await read(other);
     for (let index = 0; index < 100; index++) other.invalidate(`${index}`.padStart(20_000));
     await expect(other.get()).rejects.toThrow(HubTooLarge);
