@@ -34,10 +34,10 @@ export class Rollouts {
   private readonly debounce: RolloutDebounce;
   private readonly turns: RolloutTurns;
   /**
-   * True for Hubs whose pending change was caused by a user: by a change of the Hub, its configuration, its
-   * secrets or its community repositories.
+   * True for Hubs whose template waits with a changed spec: status has the generation of that spec before
+   * the template is applied.
    */
-  private readonly isRequested: PerHub<boolean>;
+  private readonly hasNewSpec: PerHub<boolean>;
 
   /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart too */
   constructor(
@@ -47,7 +47,7 @@ export class Rollouts {
   ) {
     this.debounce = new RolloutDebounce(services, isLoading);
     this.turns = new RolloutTurns(services, restarts);
-    this.isRequested = new PerHub(services.cache);
+    this.hasNewSpec = new PerHub(services.cache);
   }
 
   /** The time until `desired` may replace `present`. */
@@ -58,10 +58,8 @@ export class Rollouts {
       this.recordApplied(hub);
       return { delay: 0 };
     }
-    const isRequested =
-      (this.isRequested.get(hub) ?? false) ||
-      changesOf(hub, present, desired as unknown as StatefulSet).length > 0;
-    this.isRequested.set(hub, isRequested);
+    this.hasNewSpec.set(hub, this.isSpecNew(hub));
+    const isRequested = changesOf(this.isSpecNew(hub), present, desired as unknown as StatefulSet).length > 0;
     this.restarts.recordTemplate(hub, 'pending', isRequested);
     // The pod is about to be deleted anyway. If the template waited, the next pod would get the former
     // template, and the rollout would restart the hub a second time.
@@ -74,9 +72,20 @@ export class Rollouts {
     return { delay: ROLLOUT_TURN, notice };
   }
 
+  /**
+   * Records that the pod template was replaced.
+   *
+   * @returns the event that names the cause, or undefined when the template is unchanged
+   */
+  recordReplaced(hub: Hub, before: StatefulSet, after: StatefulSet): EventSpec | undefined {
+    const replaced = restartEvent(this.isSpecNew(hub), before, after);
+    this.recordApplied(hub);
+    return replaced;
+  }
+
   /** Records that the pod template is the desired one. */
   recordApplied(hub: Hub): void {
-    this.isRequested.delete(hub);
+    this.hasNewSpec.delete(hub);
     this.restarts.recordTemplate(hub, 'current');
   }
 
@@ -91,6 +100,10 @@ export class Rollouts {
   /** Records that the pod template cannot be applied now. */
   recordHeld(hub: Hub): void {
     this.restarts.recordTemplate(hub, 'held');
+  }
+
+  private isSpecNew(hub: Hub): boolean {
+    return (this.hasNewSpec.get(hub) ?? false) || hub.status?.observedGeneration !== hub.metadata.generation;
   }
 }
 
@@ -218,13 +231,8 @@ const CAUSES = [
 ] as const;
 
 /** The changes by users between two pod templates of a Hub. */
-function changesOf(
-  { metadata, status }: Pick<Hub, 'metadata' | 'status'>,
-  before: StatefulSet,
-  after: StatefulSet,
-): string[] {
+function changesOf(isNewSpec: boolean, before: StatefulSet, after: StatefulSet): string[] {
   const [old, present] = [before, after].map(({ spec }) => spec.template.metadata?.annotations);
-  const isNewSpec = status?.observedGeneration !== metadata.generation;
   const changed = CAUSES.filter(([annotation]) => old?.[annotation] !== present?.[annotation]);
   return [...(isNewSpec ? ['its spec'] : []), ...changed.map(([, cause]) => cause)];
 }
@@ -238,12 +246,12 @@ export const deletionEvent = (reason: string): EventSpec => event(`The hub resta
  * @returns undefined when the pod template is unchanged, so that the pod stays
  */
 export function restartEvent(
-  hub: Pick<Hub, 'metadata' | 'status'>,
+  isNewSpec: boolean,
   before: StatefulSet,
   after: StatefulSet,
 ): EventSpec | undefined {
   if (isDeepStrictEqual(before.spec.template, after.spec.template)) return undefined;
-  const changes = changesOf(hub, before, after);
+  const changes = changesOf(isNewSpec, before, after);
   const cause =
     changes.length > 0
       ? `${changes.join(' and ')} changed`

@@ -21,7 +21,7 @@ import { allowsDowngrade, leftAllowance, refuseDowngrade } from './downgrade';
 import { mergePodTemplate, NotMergeable, type PodTemplate } from './merge';
 import { ALLOW_DOWNGRADE_KEY, GRACE_SECONDS, OPERATOR_IP_KEY, podTemplate } from './pod-template';
 import { lostPart } from './protected-parts';
-import { deletionEvent, restartEvent, type Rollouts } from './rollouts';
+import { deletionEvent, type Rollouts } from './rollouts';
 
 /**
  * Ensures the StatefulSet that runs the hub, as soon as there is a configuration. Sets `status.configHash`
@@ -124,10 +124,9 @@ async function rollOut(
     requeueAfter(context, delay);
     if (notice) notices.push(notice);
   } else {
-    rollouts?.recordApplied(hub);
     context.workload = set;
-    const restart = present && !reconcile.dryRun && restartEvent(hub, present, set);
-    if (restart) context.events.push(restart);
+    const restart = present && rollouts?.recordReplaced(hub, present, set);
+    if (restart && !reconcile.dryRun) context.events.push(restart);
   }
   return set;
 }

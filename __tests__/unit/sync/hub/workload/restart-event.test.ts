@@ -1,7 +1,6 @@
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { StatefulSet } from '../../../../../operator/sync/hub-pod/owned-objects';
 import { restartEvent } from '../../../../../operator/sync/hub/workload/rollouts';
-import { aHub } from '../../fixtures';
 
 const { configHash, secretsHash, communityHash } = operatorAnnotations;
 
@@ -9,8 +8,7 @@ const set = (annotations: Readonly<Record<string, string>>, spec: object = {}) =
   ({ metadata: { name: 'villa' }, spec: { template: { metadata: { annotations }, spec } } }) as StatefulSet;
 
 const before = set({ [configHash]: '1', [secretsHash]: '1' });
-const reported = aHub({ metadata: { generation: 2 }, status: { observedGeneration: 2 } });
-const edited = aHub({ metadata: { generation: 3 }, status: { observedGeneration: 2 } });
+const [reported, edited] = [false, true];
 
 describe('restartEvent', () => {
   test.each([
@@ -23,8 +21,8 @@ describe('restartEvent', () => {
     ],
     ['its configuration and its secrets', reported, set({ [configHash]: '2' })],
     ['its spec', edited, set({ [configHash]: '1', [secretsHash]: '1' }, { hostNetwork: true })],
-  ])('names %s', (cause, hub, after) => {
-    expect(restartEvent(hub, before, after)).toEqual({
+  ])('names %s', (cause, isNewSpec, after) => {
+    expect(restartEvent(isNewSpec, before, after)).toEqual({
       type: 'Normal',
       reason: 'HubRestarting',
       message: `The hub restarts, since ${cause} changed.`,

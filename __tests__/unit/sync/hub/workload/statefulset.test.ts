@@ -47,8 +47,8 @@ function setup(metadata: Partial<Hub['metadata']> = {}, installed: readonly obje
   const restarts = new PodRestarts(given, { contact });
   const rollouts = new Rollouts(given, restarts, () => false);
   const step = ensureStatefulSet(given, rollouts);
-  const reconcile = async (options: { readonly dryRun?: boolean } = {}) => {
-    const context = { ...aHubContext(hub, options), claim: aClaim };
+  const reconcile = async (options: { readonly dryRun?: boolean } = {}, changed: Partial<Hub> = {}) => {
+    const context = { ...aHubContext({ ...hub, ...changed }, options), claim: aClaim };
     return { context, outcome: await step.run(context) };
   };
   const annotations = () =>
@@ -150,6 +150,25 @@ describe('ensureStatefulSet', () => {
     expect(await events(false, 'sha256:2')).toEqual(['HubRestarting']);
     expect((await reconcile()).context.events).toEqual([]);
     expect(await events(true, 'sha256:3')).toEqual([]);
+  });
+
+  test('names the changed spec in the event, although status has its generation since the delay', async () => {
+    const { clock, hashes, reconcile } = setup();
+    hashes['hub-operator.dev/restart-hash'] = 'sha256:1';
+    await reconcile();
+    const edited = (observedGeneration: number) => {
+      const { metadata, spec } = aHub({ metadata: { generation: 2 }, spec: { hostNetwork: true } });
+      return reconcile({}, { metadata, spec, status: { observedGeneration } });
+    };
+    expect((await edited(1)).context.events).toEqual([]);
+    await clock.advance(3_000);
+    expect((await edited(2)).context.events).toEqual([
+      {
+        type: 'Normal',
+        reason: 'HubRestarting',
+        message: 'The hub restarts, since its spec changed.',
+      },
+    ]);
   });
 
   test('names in an event why the pod was deleted, once', async () => {
