@@ -10,7 +10,7 @@ import { builtin } from '../../../runtime/types';
 import type { Services } from '../../services';
 import { createGeneratedSecret } from '../../hub-pod/generated-secret';
 import { removeOwnerReference } from '../../hub-pod/owner-reference';
-import { podOf } from '../../hub-pod/owned-objects';
+import { configClaimOf, podOf } from '../../hub-pod/owned-objects';
 import { keepsVolume } from '../../hub-pod/retain';
 import type { MissingValue } from '../../hub-connection/secret-value';
 import { type LoginFailed, NoPasswordLogin } from '../../../client/connection/errors';
@@ -20,8 +20,8 @@ import { PerHub } from '../../hub-connection/per-hub';
 export interface OwnerCredentials {
   readonly credentials: Credentials;
   /**
-   * Identifies the credentials without revealing them: the digest is keyed with a value that only readers of
-   * the Secret know.
+   * Identifies the credentials and the volume of the hub, without revealing the credentials: the digest is
+   * keyed with a value that only readers of the Secret know. On another volume the hub has other users.
    */
   readonly digest: string;
 }
@@ -71,7 +71,7 @@ export async function ownerCredentials(
   }
   const { uid = '' } = services.cache.get(builtin.Secret.kind, namespace, secretName)?.metadata ?? {};
   // The hub stores user names in lower case, without surrounding blanks.
-  return withDigest({ username: username.trim().toLowerCase(), password }, uid);
+  return withDigest({ username: username.trim().toLowerCase(), password }, uid, volumeOf(services, hub));
 }
 
 /** @throws SecretRefused */
@@ -121,7 +121,7 @@ async function generate(
       values: { ...credentials },
       owned: !keepsVolume(services, hub),
     });
-    return withDigest(credentials, secret.metadata.uid ?? '');
+    return withDigest(credentials, secret.metadata.uid ?? '', volumeOf(services, hub));
   } catch (error) {
     // The previous reconcile created the Secret, and it is not in the cache yet.
     if (isConflict(error)) return { missing: `The Secret ${secretName} was created a moment ago.` };
@@ -129,9 +129,20 @@ async function generate(
   }
 }
 
-function withDigest(credentials: Credentials, secretUid: string): OwnerCredentials {
-  const hmac = createHmac('sha256', secretUid).update(`${credentials.username}\n${credentials.password}`);
+function withDigest(credentials: Credentials, secretUid: string, volume: string): OwnerCredentials {
+  const { username, password } = credentials;
+  const hmac = createHmac('sha256', secretUid).update(`${username}\n${password}\n${volume}`);
   return { credentials, digest: `hmac-sha256:${hmac.digest('hex')}` };
+}
+
+/**
+ * The claim that the pod mounts: its uid, or its name if it is not the operator's, since the cache has no other
+ * claims.
+ */
+function volumeOf({ cache }: Pick<Services, 'cache'>, hub: Hub): string {
+  const name = configClaimOf(podOf({ cache }, hub)?.spec) ?? '';
+  const { kind } = builtin.PersistentVolumeClaim;
+  return cache.get<ClusterObject>(kind, hub.metadata.namespace, name)?.metadata.uid ?? name;
 }
 
 /**
@@ -145,8 +156,8 @@ export interface Stuck {
 }
 
 /**
- * Credentials that a hub has rejected, by their digest. While they are unchanged they are not sent again
- * (rules.md, "Bootstrap"), since every attempt means two failed logins, which count towards a ban. The digest
+ * Credentials that a hub has rejected, by their digest. While they and the volume are unchanged they are not
+ * sent again (rules.md, "Bootstrap"), since every attempt means two failed logins, which count towards a ban. The digest
  * is in the status, so that a restart of the operator causes no further attempt.
  */
 export class RejectedCredentials {
@@ -203,6 +214,6 @@ function noPasswordLogin({ message: cause }: NoPasswordLogin): Stuck {
 }
 
 function loginFailed(cause: string): Stuck {
-  const message = `${cause}: correct the Secret with the owner's credentials. Unchanged credentials are sent again only when the annotation reconcile-requested-at is set.`;
+  const message = `${cause}: correct the Secret with the owner's credentials. Unchanged credentials are sent again only to the hub on another volume, or when the annotation reconcile-requested-at is set.`;
   return { type: 'stuck', reason: 'LoginFailed', message };
 }

@@ -26,9 +26,12 @@ let server: FakeHub;
 let bootstrap: Bootstrap;
 let isAdmin: boolean;
 let isLeader: boolean;
+/** The claim that the pod of the hub mounts, and its uid if the operator has created it. */
+let claim: { readonly name: string; readonly uid?: string };
 
 beforeEach(async () => {
   server = await FakeHub.start();
+  claim = { name: 'h-config', uid: '1' };
   isAdmin = true;
   isLeader = true;
   const form = { type: 'form', flow_id: 'f1', step_id: 'init' };
@@ -50,7 +53,14 @@ beforeEach(async () => {
       if (!isLeader) throw new Stopping('no longer the leader');
     },
     secrets: { get: () => Promise.resolve(new Map(Object.entries({ username: 'ada', password: 'right' }))) },
-    cache: { get: () => hub as never },
+    cache: {
+      get: (kind: string) => {
+        const config = { name: 'config', persistentVolumeClaim: { claimName: claim.name } };
+        if (kind === 'Pod') return { metadata: {}, spec: { volumes: [config] } } as never;
+        if (kind === 'PersistentVolumeClaim') return (claim.uid ? { metadata: claim } : undefined) as never;
+        return hub as never;
+      },
+    },
     applier: { dryRun: () => Promise.resolve(undefined as never) },
   });
   bootstrap = new Bootstrap(given);
@@ -111,6 +121,19 @@ describe('Bootstrap', () => {
     server.routes.delete('POST /auth/login_flow');
     server.routes.delete('GET /manifest.json');
     expect(await step('CreateAPIToken')).toMatchObject({ type: 'next', state: 'WaitForAPIReady' });
+  });
+
+  test.each([
+    ['another claim', { name: 'attic' }],
+    ['a new claim of the same name', { name: 'h-config', uid: '2' }],
+  ])('sends credentials that the hub rejected to a hub that is set up on %s, once', async (_, other) => {
+    server.routes.set('POST /auth/login_flow/f1', json(403, { message: 'Login blocked' }));
+    const stuck = { type: 'stuck', reason: 'LoginFailed' };
+    for (let run = 0; run < 2; run++) expect(await step('CreateAPIToken')).toMatchObject(stuck);
+    expect(server.asked('/auth/login_flow/f1')).toHaveLength(1);
+    claim = other;
+    for (let run = 0; run < 2; run++) expect(await step('CreateAPIToken')).toMatchObject(stuck);
+    expect(server.asked('/auth/login_flow/f1')).toHaveLength(2);
   });
 
   test('sends credentials that the hub of an earlier volume rejected to the hub of a new one', async () => {
