@@ -120,6 +120,11 @@ export class HubClient {
     this.redact = redactor([this.token, ...secrets]);
   }
 
+  /** Sends a rejected token once more, at the request of a person. Once for each request. */
+  admitRejectedToken(request: string): void {
+    this.authBackoff.admitOnRequest(request);
+  }
+
   /**
    * Starts no further write. Resolves when the writes in flight, and the reloads that they request, have
    * ended.

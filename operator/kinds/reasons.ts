@@ -63,7 +63,9 @@ export const readyReasons = {
   TokenRejected: {
     kinds: 'all',
     meaning: 'The hub does not accept the API token.',
-    action: 'With bootstrap, wait: the operator replaces the token. Else store another token in the Secret.',
+    action:
+      'With bootstrap, wait: the operator replaces the token. Else store another token in the Secret, or, if a proxy or the user of the token was ' +
+      'corrected, set `hub-operator.dev/reconcile-requested-at` on the Hub.',
   },
   HubUnreachable: {
     kinds: 'all',

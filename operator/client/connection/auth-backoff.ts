@@ -17,8 +17,9 @@ const PROBE_INTERVAL = 5_000;
 /**
  * Prevents a rejected token from being sent repeatedly: the hub counts each attempt as a failed login until
  * it restarts, and hundreds of resources share the token. After a rejection, all uses fail at once. One use
- * is admitted after the hub was down, because only a restart (for example with a restored backup) can make a
- * rejected token valid again. A new token gets its own `AuthBackoff` (rules.md, "Token").
+ * is admitted after the hub was down, because a restart (for example with a restored backup) can make a
+ * rejected token valid again. What else can, such as a proxy that answered 401, or a user who is activated again,
+ * is not seen: a person requests that use. A new token gets its own `AuthBackoff` (rules.md, "Token").
  */
 export class AuthBackoff {
   private delay = 0;
@@ -27,6 +28,8 @@ export class AuthBackoff {
   /** Whether one use was admitted after a rejection and has no answer yet. */
   private probing = false;
   private rejection: string | undefined;
+  /** The last request of a person for a further use. */
+  private requested: string | undefined;
   private readonly poll: Timer;
 
   /** @param isDown checks without a token whether the hub is down; by default, a restart is never detected */
@@ -48,6 +51,17 @@ export class AuthBackoff {
     if (this.rejection === undefined) return;
     if (this.isBlocked) throw new TokenRejected(this.rejection);
     this.probing = true;
+  }
+
+  /**
+   * Admits one use of a rejected token at the request of a person. A repeated call for the same request has no
+   * effect: the reconcile that makes it may be repeated.
+   */
+  admitOnRequest(request: string): void {
+    if (request === this.requested) return;
+    this.requested = request;
+    this.wasDown = true;
+    this.notBefore = -Infinity;
   }
 
   /** To be called when the admitted use got no answer: the token may still be valid. */

@@ -2,6 +2,7 @@ import type { HubAccess, HubClient } from '../../client/hub-client';
 import { HubClientCache } from '../../client/hub-client-cache';
 import { hub as definition, type Hub } from '../../kinds';
 import { isUsable } from '../../kinds/hub';
+import { userAnnotations } from '../../kinds/annotations';
 import { objectNames } from '../../kinds/object-names';
 import { defaulted } from '../../kinds/schema';
 import { DELETED_HUBS_CHECK, DEPENDENCY_REQUEUE, HUB_NOT_READY_POLL } from '../../base/limits';
@@ -57,11 +58,17 @@ export class HubClients {
     this.check = new Timer(clock);
   }
 
-  /** The client of a hub. It is reused while address and token are unchanged. */
-  client(hub: Hub, access: HubAccess): HubClient {
+  /**
+   * The client of a hub. It is reused while address and token are unchanged.
+   *
+   * @param forced a full reconcile of the Hub was requested: a token that the hub rejected is sent again
+   */
+  client(hub: Hub, access: HubAccess, forced = false): HubClient {
     if (this.known.get(hub) === undefined) this.known.set(hub, clientKey(hub));
     if (!this.check.pending) this.scheduleCheck();
-    return this.hubs.get(clientKey(hub), access);
+    const client = this.hubs.get(clientKey(hub), access);
+    if (forced) client.admitRejectedToken(hub.metadata.annotations?.[userAnnotations.reconcileAt] ?? '');
+    return client;
   }
 
   /** Closes the clients of deleted Hubs at intervals: otherwise they would try to reconnect forever. */

@@ -116,7 +116,7 @@ export class Connector {
   }
 
   private async locate(context: Context): Promise<Located | Outcome> {
-    const { hub, spec, url } = context;
+    const { hub, reconcile, spec, url } = context;
     await releaseCredentials(this.services, hub);
     if (spec.backup && !conditionOf(hub, 'BackupConfigured'))
       context.conditions['BackupConfigured'] = noToken;
@@ -125,7 +125,8 @@ export class Connector {
     if (!url) return podNotReady(hub, this.services.clock, 'The address of the hub is not known yet.');
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return this.replaceToken(context, url, tokenMissing(found));
-    return { url, client: this.hubs.client(hub, found.access), token: found.access.token };
+    const client = this.hubs.client(hub, found.access, reconcile.forced);
+    return { url, client, token: found.access.token };
   }
 
   /** The outcome for a pod that is not ready. @returns undefined when the pod is ready */

@@ -45,7 +45,7 @@ class ExternalHubs {
   }
 
   async connect(context: HubContext): Promise<Outcome | Authenticated> {
-    const { hub, spec } = context;
+    const { hub, reconcile, spec } = context;
     const external = spec.external!;
     const invalid = invalidUrl(external, this.services.settings.allowLocalHubs);
     if (invalid) return stalled('InvalidSpec', invalid, refused);
@@ -55,7 +55,7 @@ class ExternalHubs {
     if (hub.status?.url !== undefined && hub.status.url !== url) this.identity.forget(context);
     const found = await resolveAccess(this.services, hub, spec, url);
     if ('missing' in found) return tokenMissing(context, found);
-    const client = this.hubs.client(hub, found.access);
+    const client = this.hubs.client(hub, found.access, reconcile.forced);
     try {
       return await this.observe(context, url, client);
     } catch (error) {

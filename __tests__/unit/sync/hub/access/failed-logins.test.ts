@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { TokenRejected } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
+import { userAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds/index';
 import { RESYNC } from '../../../../../operator/base/limits';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
@@ -154,5 +155,28 @@ describe('Connector over 24 hours', () => {
     await day(() => (isAdmin = false));
     // Each child has one failed request at the moment of the loss.
     expect(failedLogins).toBe(CHILDREN);
+  });
+
+  test('sends a rejected token again when a full reconcile is requested, once for each request', async () => {
+    hub = aHub({ spec: { bootstrap: { enabled: false } } });
+    const { hubs, connector } = startOperator();
+    const reconcile = async (request?: string) => {
+      const annotations = request ? { [userAnnotations.reconcileAt]: request } : {};
+      const asked = { ...hub, metadata: { ...hub.metadata, annotations } };
+      const forced = request !== undefined;
+      const context = { ...aHubContext(asked, { forced }), ...uncheckedClaim, url: server.url };
+      const result = await connector.connect(context);
+      return isOutcome(result) ? result.reason : 'connected';
+    };
+    const answer = server.routes.get('GET /api/config')!;
+    server.routes.set('GET /api/config', failed(text(401, '401: Unauthorized')));
+    expect(await reconcile()).toBe('TokenRejected');
+    expect(await reconcile('first')).toBe('TokenRejected');
+    expect(await reconcile('first')).toBe('TokenRejected');
+    expect(failedLogins).toBe(2);
+    server.routes.set('GET /api/config', answer);
+    expect(await reconcile()).toBe('TokenRejected');
+    expect(await reconcile('second')).toBe('connected');
+    hubs.close();
   });
 });
