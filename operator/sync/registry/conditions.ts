@@ -20,6 +20,7 @@ import {
 } from '../../runtime/outcome';
 import { type FieldDiff, formatDiff } from '../objects/field-diff';
 import { isComplete } from '../objects/object-sync';
+import { isHeld } from '../still-desired';
 import { hubErrorOutcome, rejectedMessage } from '../hub-connection/hub-errors';
 import type { DesiredEntry } from './desired';
 import type { EntryResource, EntryType } from './entry-type';
@@ -84,24 +85,41 @@ export function partlyWritten(
 /**
  * The outcome of a rejected write. It is retried soon, since a rejected write costs the hub almost nothing,
  * and no event reports that an entity appears.
+ *
+ * @param present the entry in the hub; undefined if there is none
  */
-export function rejected({ type }: EntryType, error: HubRejected): Outcome {
+export function rejected(
+  { type, fields }: EntryType,
+  { fields: desired }: DesiredEntry,
+  error: HubRejected,
+  present: RegistryRecord | undefined,
+): Outcome {
   const isInUse = / is already in use$/.test(error.message);
   const hint = isInUse ? `. Rename or delete the other ${type} in the hub, or change spec.name.` : '';
-  const message = rejectedMessage(`${error.message}${hint}`);
+  const isLacking = (name: string) => present && !present[name] && desired[name];
+  const lacking = Object.values(fields).find(({ isUnique, name }) => isUnique && isLacking(name));
+  const state = lacking ? `. Until it accepts it, the ${type} has no ${lacking.lookup!.noun}.` : '';
+  const message = rejectedMessage(`${error.message}${hint}${state}`);
   return hubErrorOutcome(error, 'object', { message, after: DEPENDENCY_REQUEUE });
 }
 
-/** The outcome while the entry with this name or id still belongs to another resource. */
+/**
+ * The outcome while the entry with this name or id still belongs to another resource.
+ *
+ * @param present the entry that the resource has meanwhile. In an exchange it has a name in between.
+ */
 export function heldBy(
   { type, identity }: EntryType,
-  { kind, metadata }: EntryResource,
+  owner: EntryResource,
   resource: EntryResource,
+  present?: RegistryRecord,
 ) {
-  const other = `the ${kind} ${metadata.name}`;
+  const other = `the ${owner.kind} ${owner.metadata.name}`;
+  const named = present ? `, and its ${type} has the name “${present.name}” until then` : '';
+  const held = isHeld(owner) ? ' That one is suspended or in dry-run.' : '';
   const message = identity.isName
     ? `The ${type} “${resource.spec.name}” in the hub belongs to ${other}, whose spec.name is different. ` +
-      `This resource waits until ${other} has renamed it or is deleted.`
+      `This resource waits until ${other} has renamed it or is deleted${named}.${held}`
     : `The ${type} ${identity.of(resource)} in the hub belongs to ${other}, which has another id. ` +
       `This resource waits until ${other} is deleted: create it with another spec.id if both shall stay.`;
   return waiting('DuplicateId', message, AREA_DEPENDENCY_REQUEUE);

@@ -286,7 +286,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
       return inProgress(entryType, resource, 0, { status: { appliedFields: recordedFields(reconcile) } });
     const lookup = lookupOf(this.services, resource, client);
     const exchange = await exchangeOf({ ...reconcile, id, others: this.others(resource) }, lookup);
-    if (exchange.type === 'Held') return heldBy(entryType, exchange.owner, resource);
+    if (exchange.type === 'Held') return heldBy(entryType, exchange.owner, resource, record);
     const refused = await valueConflict(entryType, resource, id, client);
     if (refused) return refused;
     const reported = (outcome: Outcome) =>
@@ -325,11 +325,13 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
 
   /** Runs a write, unless the last one was a moment ago. */
   private async send(reconcile: EntryReconcile, write: () => Promise<Outcome>): Promise<Outcome> {
-    const { entryType, resource, desired, cached } = reconcile;
+    const { entryType, resource, desired, cached, entries, located } = reconcile;
+    const present = located.type === 'Absent' ? undefined : entries.get(located.id);
     const after = this.pacing.pause(cached, desired.hash);
     if (after > 0) {
       const error = this.pacing.rejectionOf(cached, desired.hash);
-      return error ? { ...rejected(entryType, error), after } : inProgress(entryType, resource, after);
+      if (!error) return inProgress(entryType, resource, after);
+      return { ...rejected(entryType, desired, error, present), after };
     }
     cached.rejection = undefined;
     reconcile.context.signal.throwIfAborted();
@@ -338,7 +340,7 @@ export class RegistrySync extends ObjectSync<EntryResource, EntryWork, EntryReco
     } catch (error) {
       if (!(error instanceof HubRejected)) throw error;
       this.pacing.record(cached, desired.hash, error);
-      return rejected(entryType, error);
+      return rejected(entryType, desired, error, present);
     } finally {
       this.pacing.mark(cached);
     }

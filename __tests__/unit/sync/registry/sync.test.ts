@@ -405,6 +405,18 @@ describe('RegistrySync', () => {
         for (const id of ['a', 'b']) expect(await reconcile(id)).toMatchObject({ type: 'Ready' });
       });
 
+      test('and says that it has none while the other one, suspended since, keeps its user', async () => {
+        edit('a', { name: 'a', username: 'bea' });
+        edit('b', { name: 'b', username: 'anna' });
+        await settle('a');
+        edit('b', { name: 'b', username: 'bea', suspend: true });
+        await clock.advance(30_000);
+        const message =
+          'The hub rejected it: User already taken. Until it accepts it, the person has no user.';
+        for (let attempt = 0; attempt < 2; attempt++)
+          expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub', message });
+      });
+
       test('in a circle of three', async () => {
         edit('a', { name: 'a', username: 'bea' });
         edit('b', { name: 'b', username: 'cleo' });
@@ -991,6 +1003,17 @@ describe('RegistrySync', () => {
       };
       expect(await settle('a')).toMatchObject({ reason: 'RejectedByHub' });
       expect(entries.area.get('a')).toMatchObject({ name: 'A' });
+    });
+
+    test('but not if the other one is suspended after that: status has the name in between', async () => {
+      resources = [area('a', 'B'), area('b', 'A')];
+      await settle('a');
+      resources[1] = { ...resources[1]!, spec: { ...resources[1]!.spec, suspend: true } };
+      await clock.advance(2_000);
+      const message =
+        'The area “B” in the hub belongs to the HubArea b, whose spec.name is different. This resource waits until the HubArea b ' +
+        'has renamed it or is deleted, and its area has the name “B (a)” until then. That one is suspended or in dry-run.';
+      expect(await settle('a')).toMatchObject({ reason: 'DuplicateId', message });
     });
 
     test('until the floor of the other one exists', async () => {
