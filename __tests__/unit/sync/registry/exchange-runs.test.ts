@@ -23,6 +23,7 @@ const uniqueValues = {
     idField: 'floorID',
     field: 'name',
     spec: (_: Id, name: string) => ({ name }),
+    others: { level: 1 },
   },
   HubPerson: {
     definition: person,
@@ -30,6 +31,7 @@ const uniqueValues = {
     idField: 'id',
     field: 'user_id',
     spec: (name: Id, username: string) => ({ name, username }),
+    others: { deviceTrackers: ['device_tracker.phone'] },
   },
 } as const;
 
@@ -175,7 +177,12 @@ test.each(['HubFloor', 'HubPerson'] as const)(
           const bench = new Bench(kind);
           for (const id of IDS) await bench.reconcile(id);
           for (const step of steps) await run(bench, step);
-          IDS.forEach((id, index) => bench.edit(id, `of ${last[index]!}`, { driftPolicy: policy[index]! }));
+          // Status does not record what a killed operator has written: it counts as drift of a spec that was
+          // accepted before. So the last spec is a new one.
+          const { others } = uniqueValues[kind];
+          IDS.forEach((id, index) =>
+            bench.edit(id, `of ${last[index]!}`, { ...others, driftPolicy: policy[index]! }),
+          );
           for (let round = 0; round < 12; round++) {
             for (const id of IDS) await bench.reconcile(id);
             await bench.clock.advance(2_000);
