@@ -19,6 +19,7 @@ interface Entity {
 
 interface RemoveOptions {
   readonly shouldRemove?: () => boolean;
+  readonly prepare?: () => Promise<void>;
 }
 
 /** Automations, scenes and scripts of a hub: in its own files, and in those that are delivered to its pod. */
@@ -199,8 +200,9 @@ export class Definitions implements Wing {
           return true;
         }),
         removeRegistration: living(
-          async (kind: string, id: string, { shouldRemove = always }: RemoveOptions = {}) => {
+          async (kind: string, id: string, { shouldRemove = always, prepare }: RemoveOptions = {}) => {
             if (this.unregisterTime > 0) await hub.clock.sleep(this.unregisterTime);
+            if (shouldRemove()) await prepare?.();
             if (!shouldRemove()) return;
             note(`unregister ${id}`);
             this.registry.delete(`${kind} ${id}`);

@@ -14,6 +14,8 @@ import { type ConfigEntityKind, type EntityPayload } from '../connection/config-
 interface RemoveOptions {
   /** Called when the request leaves the queue; if it returns false, nothing is sent. */
   readonly shouldRemove?: () => boolean;
+  /** Called before the request is sent, and only if something is removed. */
+  readonly prepare?: (() => Promise<void>) | undefined;
 }
 
 /**
@@ -131,9 +133,10 @@ export class ConfigEntities {
   remove(
     kind: ConfigEntityKind,
     id: string,
-    { shouldRemove = () => true }: RemoveOptions = {},
+    { shouldRemove = () => true, prepare }: RemoveOptions = {},
   ): Promise<boolean> {
     return this.queues[kind].run(async () => {
+      if (shouldRemove()) await prepare?.();
       if (!shouldRemove()) return false;
       const removal = this.rest.delete(configPath(kind, id), { timeout: this.rest.writeTimeout });
       return (await unlessUnknown(ofFile(kind, removal).then(() => true))) ?? false;
@@ -146,11 +149,13 @@ export class ConfigEntities {
   async removeRegistration(
     kind: ConfigEntityKind,
     id: string,
-    { shouldRemove = () => true }: RemoveOptions = {},
+    { shouldRemove = () => true, prepare }: RemoveOptions = {},
   ): Promise<void> {
     await this.queues[kind].run(async () => {
       const entity = await this.registry.findToRemove(kind, id);
-      if (!entity || (await this.read(kind, id)) || !shouldRemove()) return;
+      if (!entity || (await this.read(kind, id))) return;
+      if (shouldRemove()) await prepare?.();
+      if (!shouldRemove()) return;
       await this.registry.remove(entity.entity_id);
     });
   }

@@ -13,6 +13,11 @@ export interface RemovalOptions {
    * Whether the component may be reloaded, to detect an entity that a concurrent reload has registered again.
    */
   readonly reload: boolean;
+  /**
+   * Called right before each request that removes something. A removal that ends before such a request has
+   * changed nothing in the hub.
+   */
+  readonly prepare?: () => Promise<void>;
 }
 
 /**
@@ -69,14 +74,14 @@ export class EntityRemoval {
   private async removeOnce(
     kind: ConfigEntityKind,
     id: string,
-    { shouldRemove }: RemovalOptions,
+    { shouldRemove, prepare }: RemovalOptions,
     { onlyRegistered = false } = {},
   ): Promise<boolean> {
     const { entities, entityRegistry } = this.hub;
     if (onlyRegistered && !(await entityRegistry.findToRemove(kind, id))) return false;
-    const existed = await entities.remove(kind, id, { shouldRemove });
+    const existed = await entities.remove(kind, id, { shouldRemove, prepare });
     if (shouldRemove() && (await entityRegistry.findToRemove(kind, id)))
-      await entities.removeRegistration(kind, id, { shouldRemove });
+      await entities.removeRegistration(kind, id, { shouldRemove, prepare });
     return existed;
   }
 

@@ -124,9 +124,9 @@ export class LeftBehind {
       for (const entity of named) {
         const shouldRemove = () => !this.describedBy(hub, new Set([entity.kind]))(entity);
         if (!shouldRemove()) continue;
-        await unmark(client, entity.kind, entity.id);
+        const prepare = () => unmark(client, entity.kind, entity.id);
         const { places } = this.contexts.ofHub(client, hub.metadata);
-        await places.remove(entity.kind, entity.id, { shouldRemove, reload: true });
+        await places.remove(entity.kind, entity.id, { shouldRemove, reload: true, prepare });
         log.info(
           { kind: 'Hub', namespace, name, entity: entity.entityId },
           'removed object without a resource',

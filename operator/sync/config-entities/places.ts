@@ -106,7 +106,7 @@ export class Places {
   /** Removes an object from the hub, from either place. */
   async remove(kind: ConfigEntityKind, id: string, options: RemovalOptions): Promise<void> {
     const { client } = this;
-    const { shouldRemove, reload } = options;
+    const { shouldRemove, reload, prepare } = options;
     await this.load();
     const isNeverMounted = kind === 'script' && isMarker(id);
     // A former attempt may have taken the definition out of the files, while the hub still has it.
@@ -119,7 +119,7 @@ export class Places {
       // spec.delivery.
       const isElsewhere =
         client.removal.lateWritePeriod > 0 || (await client.entities.readAfterWrites(kind, id));
-      if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove });
+      if (!isElsewhere) return client.entities.removeRegistration(kind, id, { shouldRemove, prepare });
     }
     await client.removal.remove(kind, id, options);
   }

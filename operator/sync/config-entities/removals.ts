@@ -109,8 +109,9 @@ export class Removals<R extends Child, S extends ConfigEntitySpec> {
     const run = async () => {
       for (const id of ids) {
         const shouldRemove = () => !this.isOwned(id, resource, client);
-        if (shouldRemove()) await unmark(client, type, id);
-        await places.remove(type, id, { shouldRemove, reload });
+        // An object whose removal is cut keeps the label, by which it is found as left behind.
+        const prepare = () => unmark(client, type, id);
+        await places.remove(type, id, { shouldRemove, reload, prepare });
       }
     };
     const removal = { clock, run, onEnd: () => this.requeue(resource) };

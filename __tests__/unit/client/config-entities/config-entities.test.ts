@@ -32,6 +32,18 @@ describe('ConfigEntities', () => {
     },
   );
 
+  test('a removal is prepared in its turn, and not if nothing is removed', async () => {
+    hub.routes.set('DELETE /api/config/automation/config/porch', json(200, { result: 'ok' }));
+    const prepared: string[] = [];
+    const remove = (name: string, isNeeded: boolean) =>
+      client.entities.remove('automation', 'porch', {
+        shouldRemove: () => isNeeded,
+        prepare: async () => void prepared.push(`${name} after ${hub.requests.length}`),
+      });
+    await Promise.all([remove('first', true), remove('needless', false), remove('second', true)]);
+    expect(prepared).toEqual(['first after 0', 'second after 1']);
+  });
+
   test('while the hub cannot read its file, a request fails with the cause that the hub’s answer does not have', async () => {
     const failed = text(500, 'Server got itself in trouble');
     for (const method of ['GET', 'POST', 'DELETE'])

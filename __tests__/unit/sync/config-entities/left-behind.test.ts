@@ -1,3 +1,4 @@
+import type { RemovalOptions } from '../../../../operator/client/config-entities/entity-removal';
 import type { LabelledEntity } from '../../../../operator/client/registries/entity-registry';
 import { HubUnreachable } from '../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../operator/client/hub-client';
@@ -72,9 +73,10 @@ beforeEach(() => {
       findToRemove: async (kind: string, id: string) => void looked.push(`${kind} ${id}`),
     },
     removal: {
-      remove: async (kind: string, id: string, { shouldRemove }: { shouldRemove: () => boolean }) => {
+      remove: async (kind: string, id: string, { shouldRemove, prepare }: RemovalOptions) => {
         if (removalError) throw removalError;
         if (!shouldRemove()) return;
+        await prepare?.();
         removed.push(`${kind} ${id}`);
         entities = entities.filter((each) => each.id !== id);
       },
@@ -174,6 +176,7 @@ describe('LeftBehind', () => {
       { reason: 'CleanupFailed', message: expect.stringContaining('no answer') },
     ]);
     expect((await leftBehind.report(hub, client)).events).toEqual([]);
+    expect(looked).toEqual([]); // without its label it would not be found again
     removalError = undefined;
     await clock.advance(299_000);
     await leftBehind.report(hub, client);

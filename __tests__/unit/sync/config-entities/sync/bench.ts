@@ -2,6 +2,7 @@ import type { EntityPayload } from '../../../../../operator/client/connection/co
 import { HubFailed, HubRejected, HubUnreachable } from '../../../../../operator/client/connection/errors';
 import type { HubClient } from '../../../../../operator/client/hub-client';
 import { redactor } from '../../../../../operator/client/connection/redact';
+import type { RemovalOptions } from '../../../../../operator/client/config-entities/entity-removal';
 import type { ReloadResult } from '../../../../../operator/client/config-entities/reload-retry';
 import type { HubEventListener } from '../../../../../operator/client/hub-events';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
@@ -252,9 +253,10 @@ export class Bench {
         },
       },
       removal: {
-        remove: (_kind: string, id: string) => {
+        remove: async (_kind: string, id: string, { prepare }: RemovalOptions) => {
           this.asked.push('remove', `remove ${id}`);
-          return this.removal;
+          await this.removal;
+          await prepare?.();
         },
       },
       reloads: {

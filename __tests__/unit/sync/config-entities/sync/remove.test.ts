@@ -14,6 +14,16 @@ describe('ConfigEntitySync', () => {
       return { bench, finish };
     }
 
+    test('leaves the label until the hub is asked to remove it, so that a removal that is cut leaves that, too', async () => {
+      const { bench, finish } = await removing();
+      await bench.remove({ dryRun: false });
+      await settle();
+      expect([bench.count('remove'), bench.labels]).toEqual([1, ['kitchen', 'managed']]);
+      finish();
+      await settle();
+      expect(bench.labels).toEqual(['kitchen']);
+    });
+
     test('is waited for, and then the resource is deleted', async () => {
       const { bench, finish } = await removing();
       for (let count = 0; count < 20; count++) {
