@@ -25,10 +25,10 @@ interface ManagedFields {
 /** Writes the status of the resources of one kind. */
 export class StatusWriter<R extends CustomResource> {
   /**
-   * Names of fields that the kind does not have in the cluster, whose definition is that of an older version. They are
-   * left out without a refused request for each write.
+   * Fields that the kind does not have in the cluster, whose definition is that of an older version. They are left out
+   * without a refused request for each write.
    */
-  private readonly undeclared = new Set<string>();
+  private readonly undeclared = new Map<string, FieldPath>();
   /** Monotonic time at which the first of them was refused. */
   private undeclaredSince = -Infinity;
 
@@ -57,7 +57,7 @@ export class StatusWriter<R extends CustomResource> {
     let present = resource;
     for (let attempt = 1; ; attempt++) {
       const before = withoutEmpty(present.status ?? {});
-      const status = this.declared(withoutEmpty(desiredStatus(before)));
+      const status = this.declared(desiredStatus(before));
       if (isDeepStrictEqual(before, status)) return present;
       try {
         return this.recordWrite(await this.apply(present, status));
@@ -76,21 +76,17 @@ export class StatusWriter<R extends CustomResource> {
     try {
       return await this.send(resource, status);
     } catch (error) {
-      const names = undeclaredIn(status, error);
-      if (names.length === 0) throw error;
+      const paths = undeclaredIn(status, error);
+      if (paths.length === 0) throw error;
       if (this.undeclared.size === 0) this.undeclaredSince = this.clock.monotonic();
-      for (const name of names) this.undeclared.add(name);
+      for (const path of paths) this.undeclared.set(path.join('.'), path);
       return this.apply(resource, this.declared(status));
     }
   }
 
   private declared(status: CommonStatus): CommonStatus {
-    if (this.undeclared.size === 0) return status;
-    if (this.clock.monotonic() - this.undeclaredSince >= UNDECLARED_LASTS) {
-      this.undeclared.clear();
-      return status;
-    }
-    return Object.fromEntries(Object.entries(status).filter(([name]) => !this.undeclared.has(name)));
+    if (this.clock.monotonic() - this.undeclaredSince >= UNDECLARED_LASTS) this.undeclared.clear();
+    return withoutEmpty([...this.undeclared.values()].reduce(withoutField, status));
   }
 
   private send({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
@@ -131,12 +127,24 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
+/** The names from the status down to a field. A list stands for each of its items. */
+type FieldPath = readonly string[];
+
 /** The fields of the status that the API server has just refused as unknown. Empty if it refused something else. */
-function undeclaredIn(status: CommonStatus, error: unknown): readonly string[] {
+function undeclaredIn(status: CommonStatus, error: unknown): readonly FieldPath[] {
   if (!(error instanceof ApiError)) return [];
   return undeclaredFields(error)
-    .map((path) => /^\.status\.(\w+)$/.exec(path)?.[1])
-    .filter((name) => name !== undefined && name in status) as string[];
+    .map((path) => /^\.status\.(.+)$/.exec(path.replaceAll(/\[[^\]]*\]/g, ''))?.[1]?.split('.') ?? [])
+    .filter((path) => !isDeepStrictEqual(withoutField(status, path), status));
+}
+
+function withoutField<T>(value: T, path: FieldPath): T;
+function withoutField(value: unknown, path: FieldPath): unknown {
+  const [name = '', ...rest] = path;
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutField(item, path));
+  if (!isObject(value) || !Object.hasOwn(value, name)) return value;
+  const { [name]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...others, [name]: withoutField(inner, rest) };
 }
 
 /**

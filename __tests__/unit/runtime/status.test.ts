@@ -148,6 +148,32 @@ describe('StatusWriter', () => {
     expect(cluster.writes).toHaveLength(4);
   });
 
+  test.each([
+    ['.status.bootstrap.failures', { bootstrap: { state: 'Done' } }],
+    ['.status.files[name="a.b"].size', { files: [{ name: 'a.b' }, { name: 'b' }] }],
+    ['.status.backup.next', {}],
+  ])('a field within another one that the cluster does not declare is left out: %s', async (path, stored) => {
+    const { cluster, writer } = setup(({ body }) => {
+      const { status } = body as Widget;
+      if (!JSON.stringify(status).includes(`"${path.slice(path.lastIndexOf('.') + 1)}"`)) return body;
+      throw new ApiError(
+        500,
+        '',
+        `failed to create typed patch object (a; Widget): ${path}: field not declared in schema`,
+      );
+    });
+    const all = {
+      '.status.bootstrap.failures': { bootstrap: { state: 'Done', failures: 1 } },
+      '.status.files[name="a.b"].size': { files: [{ name: 'a.b', size: 1 }, { name: 'b' }] },
+      '.status.backup.next': { backup: { next: 'soon' } },
+    }[path];
+    const present = await writer.write(widget(), (status) => ({ ...status, ...all }));
+    expect(present.status).toEqual({ observedGeneration: -1, ...stored });
+    expect(cluster.writes).toHaveLength(2);
+    await writer.write(present, (status) => ({ ...status, ...all }));
+    expect(cluster.writes).toHaveLength(2);
+  });
+
   test('a refusal for another reason is an error', async () => {
     const { cluster, writer } = setup(() => {
       throw new ApiError(
