@@ -215,7 +215,7 @@ export function continueOnFailure<Needs extends HubContext, Adds extends Found>(
  * The outcome of a failed step. While the hub runs, failures of the API server become an outcome too, such as
  * a webhook that does not respond: without a hub they are thrown.
  */
-function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
+export function failureOutcome(error: unknown, hubRuns: boolean): Outcome {
   const outcome = errorOutcome(error);
   if (outcome) return outcome;
   const isOfServer = error instanceof ApiError || error instanceof AnswerTooLarge;

@@ -26,6 +26,7 @@ import { hubModeProblem, HubStart, requireAdmin } from '../health/hub-health';
 import { podState } from '../health/pod-state';
 import {
   type Authenticated,
+  failureOutcome,
   type Found,
   type HubContext,
   isOutcome,
@@ -231,17 +232,20 @@ export class Connector {
   private async ensure(context: HubContext, { client, core }: Authenticated, token: string): Promise<void> {
     const { hub, spec, status } = context;
     if (!spec.bootstrap.enabled) return;
-    try {
-      // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
-      if (hub.status?.bootstrap?.state !== 'Done') await revokeOtherTokens(client.connection, token);
-      Object.assign(status, bootstrapStatus(hub, this.services.clock, 'Done', 'Bootstrap is complete.'));
-      await this.renewal.ensureFresh(hub, spec, client, token);
-      const overridden = await ensureCoreSettings(client.connection, coreDifference(hub, spec, core));
-      if (overridden.length > 0) reportOverriddenSettings(context, overridden);
-      await ensureAnalytics(hub, client.connection);
-    } catch (error) {
-      reportFailedSetting(context, error);
-    }
+    const settings = [
+      async () => {
+        // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
+        if (hub.status?.bootstrap?.state !== 'Done') await revokeOtherTokens(client.connection, token);
+        Object.assign(status, bootstrapStatus(hub, this.services.clock, 'Done', 'Bootstrap is complete.'));
+      },
+      () => this.renewal.ensureFresh(hub, spec, client, token),
+      async () => {
+        const overridden = await ensureCoreSettings(client.connection, coreDifference(hub, spec, core));
+        if (overridden.length > 0) reportOverriddenSettings(context, overridden);
+      },
+      () => ensureAnalytics(hub, client.connection),
+    ];
+    for (const ensure of settings) await ensure().catch((error) => reportFailedSetting(context, error));
   }
 
   /**
@@ -268,12 +272,16 @@ export class Connector {
 }
 
 /**
- * Reports that a running hub rejects a setting of the bootstrap. The reconcile continues.
+ * Reports that a running hub rejects a setting of the bootstrap, or that the cluster refuses the Secret of a new token.
+ * The reconcile continues.
  *
  * @throws error unchanged, if it does not concern the setting
  */
 function reportFailedSetting(context: HubContext, error: unknown): void {
-  if (!(error instanceof HubRejected || error instanceof HubFailed)) throw error;
+  if (!(error instanceof HubRejected || error instanceof HubFailed)) {
+    context.problem ??= failureOutcome(error, true);
+    return;
+  }
   if (error instanceof HubRejected) {
     context.problem ??= stalled('RejectedByHub', rejectedSettingMessage(error));
     return;

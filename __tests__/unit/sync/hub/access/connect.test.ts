@@ -2,6 +2,7 @@ import { HubClient } from '../../../../../operator/client/hub-client';
 import type { Hub } from '../../../../../operator/kinds/index';
 import type { ApiRequest } from '../../../../../operator/runtime/api-client';
 import { ApiError } from '../../../../../operator/runtime/api-errors';
+import { NameConflict, ObjectRejected } from '../../../../../operator/runtime/apply-errors';
 import type { ClusterObject } from '../../../../../operator/runtime/objects';
 import type { Outcome } from '../../../../../operator/runtime/outcome';
 import { transitionEvents } from '../../../../../operator/runtime/transition-events';
@@ -43,6 +44,9 @@ let mounted: string;
 let readError: ApiError | undefined;
 /** The writes to claims. */
 let recorded: unknown[];
+/** The API server’s answer to the Secret of a new token. */
+let secretError: Error | undefined;
+let token: string;
 /** The message of an init container that ended with an error. */
 let initMessage: string | undefined;
 
@@ -68,6 +72,8 @@ beforeEach(async () => {
   recordError = undefined;
   mounted = 'villa-config';
   readError = undefined;
+  secretError = undefined;
+  token = 'good-token';
   recorded = [];
   isNodeLost = false;
   const objects: Record<string, ClusterObject> = {
@@ -84,17 +90,19 @@ beforeEach(async () => {
       };
       return { metadata, spec: { nodeName: 'attic' }, status: lost } as ClusterObject;
     },
-    Secret: { metadata: { name: 'villa-api-token' } },
     Hub: hub,
   };
-  const secret = new Map(Object.entries({ token: 'good-token', username: 'ada', password: 'x' }));
   requeued = [];
   const given = services({
     clock,
     requeue: (...id) => requeued.push(id.join('/')),
-    cache: { get: (kind: string) => objects[kind] as never },
+    cache: {
+      get: (kind: string, _: string, name: string) =>
+        (kind === 'Secret' ? { metadata: { name } } : objects[kind]) as never,
+    },
     applier: {
-      isOurs: () => false,
+      isOurs: ({ metadata }) => metadata.name === 'villa-api-token' && secretError !== undefined,
+      dryRun: () => Promise.reject(secretError!),
       find: (_, __, name) =>
         readError
           ? Promise.reject(readError)
@@ -111,7 +119,9 @@ beforeEach(async () => {
           : Promise.resolve({ items: [] } as T);
       },
     },
-    secrets: { get: () => Promise.resolve(secret) },
+    secrets: {
+      get: () => Promise.resolve(new Map(Object.entries({ token, username: 'ada', password: 'x' }))),
+    },
   });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
   connector = new Connector(given, hubs as unknown as HubClients);
@@ -292,6 +302,26 @@ describe('Connector', () => {
     });
     expect(outcome).toMatchObject({ client, core: config });
     expect(context).toMatchObject({ status: { phase: 'Running', version: '2026.11.0' } });
+  });
+
+  test.each([
+    ['a quota', new ObjectRejected('exceeded quota: small', {}, true), 'Forbidden'],
+    [
+      'another owner',
+      new NameConflict('the Secret villa-api-token belongs to another', false),
+      'NameConflict',
+    ],
+    ['a webhook', new ApiError(500, 'InternalError', 'failed calling webhook "x"'), 'ApiServerError'],
+  ])('goes on with a valid token whose successor %s refuses', async (_, error, reason) => {
+    secretError = error;
+    const at = clock.now() / 1_000;
+    const claims = { iss: 'x', iat: at - 9 * 86_400, exp: at + 60 };
+    token = `h.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.s`;
+    const { outcome, context } = await reconcile();
+    expect(outcome).toMatchObject({ client, core: config });
+    expect(context.problem).toMatchObject({ reason, after: expect.any(Number) as number });
+    expect(context.status).toMatchObject({ phase: 'Running', bootstrap: { state: 'Done' } });
+    expect(server.commands.map(({ type }) => type)).toContain('config/core/update');
   });
 
   test('retries a setting at which the hub fails, and leaves the Hub ready', async () => {
