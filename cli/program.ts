@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { version } from '../package.json';
-import { OperationalError } from '../operator/base/errors';
+import { errorOf, OperationalError } from '../operator/base/errors';
 import type { Cluster } from './cluster';
 import { CommandContext } from './command-context';
 import { CommandError } from './command-error';
@@ -10,6 +10,9 @@ import { errorText } from './error-text';
 import { type ExitCode, exitCodes } from './exit-codes';
 import { logLine } from './output';
 import { commandFirst, synonymOf, versionCommand } from './words';
+
+/** Milliseconds after Ctrl-C for a command to end. A child process has 1 s of them before it is killed. */
+const GRACE = 2_000;
 
 /** The names under which the program can be called. */
 export type ProgramName = 'kubectl hub' | 'hub-operator';
@@ -92,7 +95,7 @@ export async function runProgram(
     }
     if (words[0] === COMPLETE) return await printCandidates(program, context, words.slice(1));
     refuseUnknown(program, words);
-    await program.parseAsync([...words], { from: 'user' });
+    await withinGrace(environment, program.parseAsync([...words], { from: 'user' }));
     return context.exitCode;
   } catch (error) {
     // Commander has already printed the error, or the help that the user requested.
@@ -105,6 +108,29 @@ export async function runProgram(
     return error instanceof CommandError ? error.exitCode : exitCodes.failure;
   } finally {
     terminal.clearProgress();
+  }
+}
+
+/**
+ * Waits for a command. After Ctrl-C it has {@link GRACE} to end: waits, streams and tests do, but a command
+ * that reads a hub would go on, and write its files.
+ *
+ * @throws the reason of the signal if the command has not ended then
+ */
+async function withinGrace({ clock, signal }: Environment, running: Promise<unknown>): Promise<void> {
+  const ended = new AbortController();
+  const overdue = new Promise<never>((_, reject) => {
+    const onAbort = () => {
+      const cancel = clock.after(GRACE, () => reject(errorOf(signal.reason)));
+      ended.signal.addEventListener('abort', cancel);
+    };
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { signal: ended.signal });
+  });
+  try {
+    await Promise.race([running, overdue]);
+  } finally {
+    ended.abort();
   }
 }
 

@@ -10,6 +10,9 @@ interface ForwardedPort {
   close(): void;
 }
 
+/** Signals with which a user or a pipeline ends a command. A process that ends by one does not emit `exit`. */
+const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** There is no route to the hub of a Hub: nothing was sent to the hub. */
 export class NoWayToHub extends CommandError {}
 
@@ -26,11 +29,21 @@ export async function forwardPort(
   tried?: Error,
 ): Promise<ForwardedPort> {
   const child = spawnPortForward(cluster, service, port);
-  const close = () => {
+  const forget = () => {
     process.off('exit', close);
+    ENDINGS.forEach((each) => process.off(each, end));
+  };
+  const close = () => {
+    forget();
     child.kill();
   };
+  const end = (signal: NodeJS.Signals): void => {
+    close();
+    // The command itself ends after Ctrl-C.
+    if (signal !== 'SIGINT') process.kill(process.pid, signal);
+  };
   process.once('exit', close);
+  ENDINGS.forEach((each) => process.on(each, end));
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (why: string) =>
@@ -49,7 +62,10 @@ export async function forwardPort(
     child.stdout.on('data', read);
     child.stderr.on('data', read);
     child.on('error', (error) => fail(messageOf(error)));
-    child.on('close', () => fail(output.trim() || 'it ended'));
+    child.on('close', () => {
+      forget();
+      fail(output.trim() || 'it ended');
+    });
   });
 }
 

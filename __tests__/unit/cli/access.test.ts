@@ -9,6 +9,7 @@ import { openHub } from '../../../cli/hub/access';
 import { runProgram } from '../../../cli/program';
 import { API_GROUP } from '../../../operator/kinds/group';
 import { FakeHub, json, text } from '../client/fake-hub';
+import { until } from '../until';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
 
 const TOKEN = 'good-token';
@@ -44,6 +45,15 @@ async function kubectlIs(script: string): Promise<void> {
   await writeFile(process.env['KUBECTL'], `#!/bin/sh\necho "$@" >> ${folder}/asked\n${script}\n`, {
     mode: 0o755,
   });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const asked = () => readFile(join(folder, 'asked'), 'utf8');
@@ -180,6 +190,37 @@ describe('openHub', () => {
     await expect(open(ofService(), true)).rejects.toThrow(
       /^the hub cannot be reached: an answer is not JSON, and kubectl port-forward service\/villa fails: /,
     );
+  });
+
+  /** How many listeners wait for the end of this process. */
+  const listeners = () =>
+    ['exit', 'SIGINT', 'SIGTERM', 'SIGHUP'].map((each) => process.listenerCount(each as 'exit'));
+
+  test.each([
+    ['SIGINT', []],
+    ['SIGTERM', [[process.pid, 'SIGTERM']]],
+    ['SIGHUP', [[process.pid, 'SIGHUP']]],
+  ] as const)('%s ends kubectl before it ends the command', async (signal, ends) => {
+    await kubectlIs(
+      `echo $$ > ${folder}/pid; echo "Forwarding from 127.0.0.1:${hub.port} -> 8123"; exec sleep 60`,
+    );
+    const before = listeners();
+    const { client } = await open(ofService(), false);
+    const pid = Number(await readFile(join(folder, 'pid'), 'utf8'));
+    const kill = jest.spyOn(process, 'kill').mockImplementation(() => true);
+    process.emit(signal, signal);
+    expect(kill.mock.calls).toEqual(ends);
+    kill.mockRestore();
+    await until(() => !isRunning(pid));
+    expect(listeners()).toEqual(before);
+    client.close();
+  });
+
+  test('a kubectl that has ended leaves no listener: doctor reads many hubs', async () => {
+    await refuse();
+    const before = listeners();
+    await expect(open(ofService(), false)).rejects.toThrow('pods is forbidden');
+    expect(listeners()).toEqual(before);
   });
 
   test('a hub of a sandbox is a program of this machine, and needs no kubectl', async () => {

@@ -216,6 +216,29 @@ describe('the start of the program', () => {
   });
 });
 
+describe('Ctrl-C', () => {
+  test('a command in the middle of a long request ends within seconds, and prints no result', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => {
+      if (!path.endsWith('/hubs')) return undefined;
+      line.stop();
+      return line.clock.sleep(60_000).then(() => ({ items: [villa] }));
+    };
+    expect(await line.run('status')).toEqual({ code: 2, stdout: '', stderr: '' });
+    expect(line.clock.monotonic()).toBeLessThan(10_000);
+  });
+
+  test('a command that ends by itself soon after keeps its exit code and its output', async () => {
+    const line = new CommandLine(villa);
+    line.intercept = ({ path }) => {
+      if (!path.endsWith('/hubs')) return undefined;
+      line.stop();
+      return line.clock.sleep(1_000).then(() => ({ items: [villa] }));
+    };
+    expect(await line.run('status')).toMatchObject({ code: 0, stdout: expect.stringContaining('Hub villa') });
+  });
+});
+
 describe('wrong arguments', () => {
   test.each([
     ['stauts', "unknown command 'stauts'\n(Did you mean status?)"],
