@@ -29,21 +29,11 @@ export async function forwardPort(
   tried?: Error,
 ): Promise<ForwardedPort> {
   const child = spawnPortForward(cluster, service, port);
-  const forget = () => {
-    process.off('exit', close);
-    ENDINGS.forEach((each) => process.off(each, end));
-  };
+  const forget = atEnd(() => close());
   const close = () => {
     forget();
     child.kill();
   };
-  const end = (signal: NodeJS.Signals): void => {
-    close();
-    // The command itself ends after Ctrl-C.
-    if (signal !== 'SIGINT') process.kill(process.pid, signal);
-  };
-  process.once('exit', close);
-  ENDINGS.forEach((each) => process.on(each, end));
   return new Promise((resolve, reject) => {
     let output = '';
     const fail = (why: string) =>
@@ -67,6 +57,21 @@ export async function forwardPort(
       fail(output.trim() || 'it ended');
     });
   });
+}
+
+/** Calls `close` when this process ends. @returns a function that forgets it */
+function atEnd(close: () => void): () => void {
+  const end = (signal: NodeJS.Signals): void => {
+    close();
+    // The command itself ends after Ctrl-C.
+    if (signal !== 'SIGINT') process.kill(process.pid, signal);
+  };
+  process.on('exit', close);
+  ENDINGS.forEach((each) => process.on(each, end));
+  return () => {
+    process.off('exit', close);
+    ENDINGS.forEach((each) => process.off(each, end));
+  };
 }
 
 function spawnPortForward({ namespace, options }: Cluster, service: string, port: number) {
