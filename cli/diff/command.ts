@@ -1,6 +1,4 @@
-import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { withTexts } from '../with-texts';
 import { OperationalError } from '../../operator/base/errors';
 import { truncate } from '../../operator/base/truncate';
@@ -10,8 +8,6 @@ import { blueprint, type Hub, hub as hubKind, integration, kindsByName } from '.
 import { duplicateMessage } from '../../operator/kinds/duplicate-id';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { byAge } from '../../operator/runtime/age';
-import { filesOf, read } from '../../operator/offline/files';
-import { isOurs } from '../../operator/offline/findings';
 import type { Child } from '../../operator/sync/objects/child';
 import { type FieldDiff, formatDiff } from '../../operator/sync/objects/field-diff';
 import { isHeld } from '../../operator/sync/still-desired';
@@ -29,6 +25,7 @@ import { blueprintChange } from './blueprint-change';
 import { type ClusterChange, clusterChange } from './cluster-change';
 import { configEntityChange, entityTypeOf } from './config-entity-change';
 import { type HubChange, isChange } from './hub-change';
+import { type Given, ofNamedHub, readResources } from './given';
 import { integrationChange } from './integration-change';
 import { entryTypeOf } from '../../operator/sync/registry/entry-types';
 import { registryChange } from './registry-change';
@@ -57,17 +54,19 @@ export function diffCommand(context: CommandContext): Command {
       .description(
         'Compares the resources in files with those in the cluster, by a dry run of an apply, and with the objects in the ' +
           'hub, by the decisions of the operator. With --url it compares with that hub alone, before there is a Hub for it. ' +
+          'With --hub only the resources of this Hub are compared. ' +
           'Nothing is changed; secrets are masked. Exit code 0: no difference. 1: differences. 2: an error, such as a ' +
           'resource that the API server refuses, or a hub that cannot be read.',
       )
-      .requiredOption('-f, --filename <file...>', 'files or directories')
+      .requiredOption('-f, --filename <file...>', 'files or directories, or - for the standard input')
       .option('-R, --recursive', 'also the folders in a directory'),
   ).action(
     context.action(async (options: DiffOptions) => {
       const { environment } = context;
-      const given = await withTexts(environment.clock, (texts) =>
-        readResources(options.filename, texts, options.recursive === true),
+      const found = await withTexts(environment.clock, (texts) =>
+        readResources(options, texts, () => environment.readStandardInput()),
       );
+      const given = ofNamedHub(found, options);
       const diffs =
         options.url === undefined
           ? await compareWithCluster(environment, options, given)
@@ -83,38 +82,6 @@ export function diffCommand(context: CommandContext): Command {
 
 const isDifferent = ({ cluster, hub }: ResourceDiff): boolean =>
   (cluster !== undefined && cluster.action !== 'none') || (hub !== undefined && isChange(hub));
-
-interface Given {
-  readonly file: string;
-  readonly resource: CustomResource;
-}
-
-/** @throws CommandError */
-export async function readResources(
-  paths: readonly string[],
-  texts: BoundedTasks,
-  isRecursive: boolean,
-): Promise<readonly Given[]> {
-  const given: Given[] = [];
-  for (const path of paths)
-    for (const file of (await filesOf(path)).filter((each) => isRecursive || isDirectlyIn(each, path)))
-      for (const found of await read(file, file === path, texts)) {
-        if (!('object' in found)) throw new CommandError(`${found.file}:${found.line}: ${found.message}`);
-        if (!isOurs(found)) continue;
-        const resource = found.object as unknown as CustomResource;
-        if (!kindsByName.has(resource.kind) || typeof resource.metadata?.name !== 'string')
-          throw new CommandError(`${file}: there is no kind ${resource.kind}, or metadata.name is missing`);
-        given.push({ file, resource });
-      }
-  if (given.length === 0)
-    throw new CommandError(
-      `there is no resource of ours in ${paths.join(', ')}: name other files${isRecursive ? '' : ', or read the folders in a directory with -R'}`,
-    );
-  return given;
-}
-
-const isDirectlyIn = (file: string, path: string): boolean =>
-  file === path || resolve(dirname(file)) === resolve(path);
 
 async function compareWithHub(
   environment: Environment,

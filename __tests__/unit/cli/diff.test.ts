@@ -67,6 +67,77 @@ test('a resource is compared in the namespace of its file, as kubectl applies it
   expect(code).toBe(2);
 });
 
+describe('the Hub of the resources', () => {
+  const ofAttic = manifest('HubLabel', 'day', { ...ofHub('attic'), name: 'Day' });
+
+  test('--hub compares the resources of this Hub alone', async () => {
+    const path = await write('a.yaml', night, ofAttic);
+    const { stdout, code } = await cluster().run(`diff --hub attic -f ${path}`);
+    expect(stdout).toContain('HubLabel day');
+    expect(stdout).toContain('1 resource compared, 1 would change something');
+    expect(code).toBe(1);
+  });
+
+  test('--hub without a resource in the files is refused', async () => {
+    const path = await write('a.yaml', night, ofAttic);
+    expect(await cluster().run(`diff --hub cellar -f ${path}`)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: the files have no resource of the Hub cellar, only of attic, villa: correct --hub, or name other files\n',
+    });
+  });
+
+  test('--url is compared with the resources of one Hub', async () => {
+    const path = await write('a.yaml', night, ofAttic);
+    await writeFile(join(folder, 'token'), 'good-token');
+    const words = `diff --url ${hub.url} --token-file ${join(folder, 'token')} -f ${path}`;
+    expect((await cluster().run(words)).stderr).toBe(
+      'error: --url is one hub, and the files have resources of the Hubs attic, villa: choose one with --hub\n',
+    );
+    expect(hub.requests).toEqual([]);
+    expect(await cluster().run(`${words} --hub villa`)).toMatchObject({
+      code: 0,
+      stdout: '1 resource compared, 0 would change something\n',
+    });
+  });
+});
+
+describe('a resource that no Hub can use', () => {
+  test.each([
+    [{ name: 'Night' }, 'spec.hubRef: is required: add it.'],
+    [
+      { hubref: { name: 'villa' }, name: 'Night' },
+      'spec.hubref: HubLabel has no such field: did you mean hubRef?',
+    ],
+    [{ hubRef: 'villa', name: 'Night' }, 'spec.hubRef: is a string and must be an object.'],
+    [undefined, 'spec: is required: add it.'],
+  ])('%j is named with its file, line and field', async (spec, message) => {
+    const { spec: _, ...others } = night;
+    const path = await write('a.yaml', spec ? { ...others, spec } : others);
+    expect(await cluster().run(`diff -f ${path}`)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${path}:1: HubLabel night: ${message} kubectl hub validate lists all such faults\n`,
+    });
+  });
+
+  test('for --url, where no API server refuses it, a fault of any field is named', async () => {
+    const path = await write('a.yaml', { ...night, spec: { ...night.spec, nmae: 'Night' } });
+    const { code, stderr } = await cluster().run(`diff --url ${hub.url} --token-file ${path} -f ${path}`);
+    expect(stderr).toContain('HubLabel night: spec.nmae: HubLabel has no such field');
+    expect(code).toBe(2);
+    expect(hub.requests).toEqual([]);
+  });
+});
+
+test('- stands for the standard input, such as of kubectl kustomize', async () => {
+  const input = `kind: ConfigMap\napiVersion: v1\n---\n${JSON.stringify(night)}`;
+  const { stdout, code } = await cluster().run('diff -f -', { input });
+  expect(stdout).toContain('HubLabel night (stdin)\n  cluster: create');
+  expect(code).toBe(1);
+});
+
 test('a namespace in a file cannot lead to another path of the API server', async () => {
   const line = cluster();
   const paths: string[] = [];
