@@ -554,6 +554,20 @@ describe('BorrowedSync', () => {
     });
   });
 
+  test('an entity that has the new id already, as after a restore without status, is named and not taken', async () => {
+    records = [aRecord({}, { entityId: 'light.new' })];
+    const spec = { select: { entityId: 'light.old' }, entityId: 'light.new', name: 'New' };
+    resources = [aResource('a', spec)];
+    const outcome = await reconcile('a');
+    expect(outcome).toMatchObject({ reason: 'EntityNotFound' });
+    expect(outcome.message).toBe(
+      'Waiting for the entity: the hub has no light.old, but it has light.new, which entityId names: if that is the entity, select it by select.unique, or by its present id.',
+    );
+    expect(writes).toEqual([]);
+    records = [aRecord({}, { entityId: 'light.other' })];
+    expect((await reconcile('a')).message).toContain('the hub has none that fits spec.select');
+  });
+
   test('a resource that waits for its entity requests its state once in 30 s', async () => {
     records = [];
     states.add('/api/states/light.a');

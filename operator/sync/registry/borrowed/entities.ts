@@ -41,15 +41,7 @@ async function select(
 ): Promise<Selected<EntityRecord>> {
   const { entityId, unique, device }: EntitySelector = spec.select;
   if (device) return ofDevice(device, all, lookup);
-  if (entityId !== undefined) {
-    const found = [...all].filter((each) => each.entityId === entityId);
-    const isUnregistered = found.length === 0 && (await lookup.hasState(entityId));
-    return isUnregistered
-      ? {
-          missing: `${entityId} has no unique id, so the hub keeps no settings for it: give it a unique_id in its YAML`,
-        }
-      : { found };
-  }
+  if (entityId !== undefined) return ofId(entityId, spec['entityId'], all, lookup);
   const { integration, domain, uniqueId } = unique!;
   const found: EntityRecord[] = [];
   // The entities are iterated without a copy, since each event of the registry repeats this for every
@@ -58,6 +50,24 @@ async function select(
     if (each.uniqueId === uniqueId && each.integration === integration && domainOf(each.entityId) === domain)
       found.push(each);
   return { found };
+}
+
+/** @param newId the id that the resource gives the entity. Without a status, only `unique` and `device` find it then. */
+async function ofId(
+  entityId: string,
+  newId: unknown,
+  all: Iterable<EntityRecord>,
+  { hasState }: Lookup,
+): Promise<Selected<EntityRecord>> {
+  const found = [...all].filter((each) => each.entityId === entityId);
+  if (found.length > 0) return { found };
+  if (await hasState(entityId)) {
+    const missing = `${entityId} has no unique id, so the hub keeps no settings for it: give it a unique_id in its YAML`;
+    return { missing };
+  }
+  if (newId === entityId || ![...all].some((each) => each.entityId === newId)) return { found };
+  const missing = `the hub has no ${entityId}, but it has ${String(newId)}, which entityId names: if that is the entity, select it by select.unique, or by its present id`;
+  return { missing };
 }
 
 async function ofDevice(
