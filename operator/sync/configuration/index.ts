@@ -94,7 +94,7 @@ class Delivery {
       const hub = this.hubs.find(resource.metadata.namespace, resource.spec.hubRef.name);
       if (hub) await keepParts(this.services, this.records, hub);
       if ('outcome' in reached) return problem;
-      return await this.reconciler.syncHttp(resource, problem, reached, { ...policy, mayRestart: true });
+      return await this.reconciler.syncHttp(resource, problem, reached, policy);
     } catch (error) {
       if (error instanceof HubError) return problem;
       throw error;

@@ -8,7 +8,7 @@ import { conditionOf } from '../../runtime/conditions';
 import type { Outcome } from '../../runtime/outcome';
 import type { HubClients } from '../hub-connection/hub-clients';
 import { hubRedactor } from '../hub-connection/hub-redactor';
-import type { PodRestarts } from '../hub-pod/pod-restarts';
+import type { Occupation, PodRestarts } from '../hub-pod/pod-restarts';
 import type { Services } from '../services';
 import { Outcomes, withHttp } from './conditions';
 import { decide, FAILED_MODES, type Known, knownOf, type Step } from './decide';
@@ -20,7 +20,7 @@ import type { LoadResult, LoadTask } from './load/hub-loader';
 import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
 import { type DesiredContent, RunningContents } from './load/running-content';
-import { observeUnusable, observeUsable, type UsableHub } from './record/observe';
+import { observeUnusable, observeUsable, restartHeldBy, type UsableHub } from './record/observe';
 import { foldersFound } from './record/folders';
 import { publishConfiguration, publishLoaded, publishWithoutRestart } from './record/publish';
 import type { ConfigurationRecord, ConfigurationRecords, SentSettings } from './record/record';
@@ -37,6 +37,12 @@ const START_HINT = `The hub is starting, and the change waits for up to ${HUB_ST
 
 const TASKS: Readonly<Partial<Record<Known, LoadTask>>> = { Begun: 'adopt', InUse: 'check' };
 
+/** The end of what a restart must not interrupt. */
+const OCCUPATIONS: Readonly<Record<Occupation, string>> = {
+  start: 'it has started completely',
+  backup: 'it no longer makes or restores a backup',
+};
+
 /**
  * Brings a configuration into its hub: reads the record, observes the hub, decides on one step and takes it
  * (rules.md, "Reload or restart"). Only steps write.
@@ -52,7 +58,7 @@ export class ConfigurationReconciler {
       'cache' | 'applier' | 'secrets' | 'clock' | 'requeue' | 'texts'
     >,
     private readonly hubs: Pick<HubClients, 'contact'>,
-    private readonly restarts: Pick<PodRestarts, 'restart'>,
+    private readonly restarts: Pick<PodRestarts, 'restart' | 'occupation'>,
     private readonly records: ConfigurationRecords,
     private readonly loads: LoadJobs,
   ) {
@@ -85,9 +91,7 @@ export class ConfigurationReconciler {
     const last = this.loads.result(prepared, hub, observed.start);
     const work = { ...prepared, ...access, observed, last };
     const outcome = await this.takeUsable(decide(work), work);
-    // A restart for the section `http:` has to wait for one that is already pending.
-    const mayRestart = outcome.reason !== 'RestartPending' || outcome.type === 'Stalled';
-    return this.syncHttp(resource, outcome, access, { ...policy, forced, mayRestart }, prepared.content);
+    return this.syncHttp(resource, outcome, access, { ...policy, forced }, prepared.content);
   }
 
   /**
@@ -112,13 +116,14 @@ export class ConfigurationReconciler {
     resource: HubConfiguration,
     outcome: Outcome,
     { hub, client }: UsableHub,
-    policy: Pick<HttpPolicy, 'strategy' | 'forced' | 'mayRestart'>,
+    policy: Pick<HttpPolicy, 'strategy' | 'forced'>,
     content?: Content,
   ): Promise<Outcome> {
     if (this.loads.isLoading(hub)) return outcome;
     const record = await this.records.get(hub);
     if (!record) return outcome;
     const memory = {
+      restartWaitsFor: () => this.restartWaitsFor(hub, outcome),
       hadSection: conditionOf(resource, 'HttpSettingsReady') !== undefined,
       sent: record.sentSettings,
       remember: (sentSettings: SentSettings | undefined) =>
@@ -132,6 +137,15 @@ export class ConfigurationReconciler {
         ? content.http
         : await textsOfHub(this.services, namespace, name).httpSection(record.files);
     return withHttp(outcome, await syncHttpSettings(client, section, { ...policy, ...memory }));
+  }
+
+  /** What a restart of the hub for its settings has to wait for, see {@link HttpPolicy.restartWaitsFor}. */
+  private async restartWaitsFor(hub: Hub, { reason, type }: Outcome): Promise<string | undefined> {
+    if (reason === 'RestartPending' && type !== 'Stalled') return 'it has been restarted for other sections';
+    const heldBy = restartHeldBy(hub);
+    if (heldBy !== undefined) return `the Hub ${hub.metadata.name} no longer reports ${heldBy}`;
+    const occupation = await this.restarts.occupation(hub);
+    return occupation && OCCUPATIONS[occupation];
   }
 
   /**

@@ -11,6 +11,7 @@ import type { ReloadStrategy } from '../../../../operator/sync/configuration/loa
 import type { Files } from '../../../../operator/sync/configuration/generate/config-files';
 import { entriesFor, filesOf } from '../../../../operator/sync/configuration/generate/file-keys';
 import { readSecretsYaml, writeSecretsYaml } from '../../../../operator/sync/secrets-yaml/secrets-yaml';
+import type { Occupation } from '../../../../operator/sync/hub-pod/pod-restarts';
 import type { Services } from '../../../../operator/sync/services';
 import { isHeld } from '../../../../operator/sync/still-desired';
 import { Configuration } from '../../stand-in-hub/configuration';
@@ -60,6 +61,8 @@ export class House {
   readsDelivery = false;
   /** Whether the Hub is suspended. It keeps its conditions. */
   isSuspended = false;
+  /** What a restart of the hub would interrupt. */
+  occupation: Occupation | undefined;
   private status: HubConfiguration['status'];
   private mistake: { readonly reason: string; readonly message: string } | undefined;
 
@@ -126,7 +129,13 @@ export class House {
       this.hub.restart();
       return Promise.resolve('deleted' as const);
     };
-    const reconciler = new ConfigurationReconciler(given, { contact }, { restart }, records, loads);
+    const reconciler = new ConfigurationReconciler(
+      given,
+      { contact },
+      { restart, occupation: () => Promise.resolve(this.occupation) },
+      records,
+      loads,
+    );
     return {
       close: () => loads.close(),
       sync: (desired, forced = false) =>

@@ -71,8 +71,13 @@ export interface HttpPolicy {
   readonly strategy: ReloadStrategy;
   /** Try settings again that the hub has reverted. */
   readonly forced: boolean;
-  /** True if nothing else is being loaded into the hub, so that it may restart. */
-  readonly mayRestart: boolean;
+  /**
+   * What a restart of the hub has to wait for: the end of a sentence, after `once`. It is asked for right before
+   * the settings are sent.
+   *
+   * @returns undefined when the hub may restart now
+   */
+  readonly restartWaitsFor: () => Promise<string | undefined>;
   /** True if status has the condition `HttpSettingsReady`: the section existed in an earlier reconcile. */
   readonly hadSection: boolean;
   /** The settings that were sent last, by this process or a former one. */
@@ -196,18 +201,16 @@ const NOT_SHOWN =
 async function configure(
   connection: HubConnection,
   desired: HttpSettings,
-  { strategy, mayRestart, sent, remember }: HttpPolicy,
+  { strategy, restartWaitsFor, sent, remember }: HttpPolicy,
 ): Promise<HttpResult> {
   if (strategy === 'hot-reload')
     return result(
       'RestartPending',
       'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
     );
-  if (!mayRestart)
-    return goesOn(
-      'InProgress',
-      'The settings of the section http: are sent to the hub once it has been restarted for other sections.',
-    );
+  const awaited = await restartWaitsFor();
+  if (awaited !== undefined)
+    return goesOn('InProgress', `The settings of the section http: are sent to the hub once ${awaited}.`);
   const sending = hashOf(desired);
   await remember({ hash: sending, times: sent?.hash === sending ? sent.times + 1 : 1 });
   try {

@@ -117,7 +117,12 @@ describe('syncHttpSettings', () => {
   const files = {
     'configuration.yaml': 'http:\n  use_x_forwarded_for: true\n  trusted_proxies: [10.0.0.0/8]\n',
   };
-  const auto = { strategy: 'auto', forced: false, mayRestart: true, hadSection: false } as const;
+  const auto = {
+    strategy: 'auto',
+    forced: false,
+    restartWaitsFor: () => Promise.resolve(undefined),
+    hadSection: false,
+  } as const;
   type Policy = Omit<HttpPolicy, 'remember'>;
 
   async function run(
@@ -238,15 +243,16 @@ describe('syncHttpSettings', () => {
     expect((await run({ stable: ours })).stored).toEqual([]);
   });
 
-  test('a hub is not restarted under hot-reload, or beside another load', async () => {
+  test('a hub is not restarted under hot-reload, or before what its restart waits for', async () => {
     expect(await run({}, { ...auto, strategy: 'hot-reload' })).toMatchObject({
       sent: [],
       reason: 'RestartPending',
     });
-    expect(await run({}, { ...auto, mayRestart: false })).toMatchObject({
+    const restartWaitsFor = () => Promise.resolve('it has started');
+    expect(await run({}, { ...auto, restartWaitsFor })).toMatchObject({
       sent: [],
       reason: 'InProgress',
-      message: expect.stringContaining('once it has been restarted for other sections'),
+      message: expect.stringContaining('once it has started'),
     });
   });
 
