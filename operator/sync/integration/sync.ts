@@ -202,13 +202,23 @@ export class IntegrationSync extends ObjectSync<IntegrationResource, Integration
   /**
    * Cancels the operation of the resource before its next request.
    *
-   * @returns Waiting while the operation still runs
+   * @returns Waiting while the operation still runs, or while status lacks the entry that it made: a successor
+   * knows only the status
    */
   release(resource: IntegrationResource, client: HubClient): Waiting | undefined {
     const { operation } = this.contexts.of(client, resource).of(resource);
-    if (!operation || operation.end) return undefined;
-    operation.stop();
-    return waiting('ConfigFlowInProgress', 'The flow is being ended in the hub.', API_NOT_LOADED_REQUEUE);
+    if (!operation) return undefined;
+    const message = 'The flow is being ended in the hub.';
+    if (!operation.end) {
+      operation.stop();
+      return waiting('ConfigFlowInProgress', message, API_NOT_LOADED_REQUEUE);
+    }
+    const madeID = operation.madeEntry?.entry_id;
+    const { pendingFlow } = resource.status ?? {};
+    if (madeID === undefined || pendingFlow?.madeID === madeID) return undefined;
+    return waiting('ConfigFlowInProgress', message, 0, {
+      status: { pendingFlow: { ...pendingFlow, madeID } },
+    });
   }
 
   isWorking(resource: IntegrationResource, client: HubClient): boolean {
