@@ -25,10 +25,12 @@ import { userAnnotations } from '../../kinds/annotations';
 interface Activation {
   readonly type: 'active' | 'inactive';
   readonly message: string;
+  /** The new value of `status.provides`, if the hub has forgotten what former files provided. */
+  readonly provides?: readonly string[];
 }
 
 interface Activated {
-  /** Value of `status.provides`. */
+  /** Value of `status.provides`. Of a plugin, the first is its script; others are of former files. */
   readonly provides: readonly string[];
   /** Value of `status.digest`. */
   readonly digest: string;
@@ -101,29 +103,35 @@ export const activators: Readonly<Record<Category, Activator>> = {
     deactivate: reloadTemplates,
   },
   plugin: {
-    async activate(client, { provides: [path = ''], digest }) {
+    async activate(client, { provides: [path = '', ...former], digest }) {
       // Browsers cache a script by its URL, so the URL changes with the digest.
       const url = `${path}?digest=${digest.slice('sha256:'.length, 'sha256:'.length + 12)}`;
       const present = (await dashboardResources(client)).find((each) => pathOf(each.url) === path);
-      if (present?.url === url || (present && present.id === undefined))
-        return active(`The dashboards of the hub load ${path}.`);
+      const id = present?.id;
+      const isShown = present?.url === url || (present !== undefined && id === undefined);
       try {
-        if (present?.id === undefined) await createDashboardModule(client, url);
-        else await updateDashboardModule(client, present.id, url);
+        if (!isShown && id === undefined) await createDashboardModule(client, url);
+        else if (!isShown && id !== undefined) await updateDashboardModule(client, id, url);
       } catch (error) {
         if (!(error instanceof HubRejected)) throw error;
         return inactive(
           `The hub has its dashboard resources in configuration.yaml: add {url: ${path}, type: module} to "resources:" of "lovelace:". The hub says: ${error.message}`,
         );
       }
-      return active(`The dashboards of the hub load ${path}.`);
+      if (former.length > 0) await removeScripts(client, former);
+      return {
+        ...active(`The dashboards of the hub load ${path}.`),
+        ...(former.length > 0 && { provides: [path] }),
+      };
     },
-    async deactivate(client, [path = '']) {
-      for (const { id, url } of await dashboardResources(client))
-        if (id !== undefined && pathOf(url) === path) await deleteDashboardResource(client, id);
-    },
+    deactivate: removeScripts,
   },
 };
+
+async function removeScripts(client: HubClient, paths: readonly string[]): Promise<void> {
+  for (const { id, url } of await dashboardResources(client))
+    if (id !== undefined && paths.includes(pathOf(url))) await deleteDashboardResource(client, id);
+}
 
 const active = (message: string): Activation => ({ type: 'active', message });
 const inactive = (message: string): Activation => ({ type: 'inactive', message });

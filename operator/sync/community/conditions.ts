@@ -68,11 +68,16 @@ export function installing(target: string, detail?: string): Outcome {
   return waiting('Installing', message, INSTALLER_POLL, installingPhase);
 }
 
-/** The outcome when the pod has written the files and the hub has not loaded them yet. */
+/**
+ * The outcome when the pod has written the files and the hub has not loaded them yet.
+ *
+ * @param former things of the former files that the hub has to forget
+ */
 export const installed = (
   { repository, ref, target, digest, provides }: Installed,
   claimUID: string,
   installationID: string | undefined,
+  former: readonly string[],
 ): Outcome =>
   waiting('Installing', `The files are in /config/${target}, and the hub loads them.`, NEXT_STEP, {
     status: {
@@ -81,7 +86,7 @@ export const installed = (
       installedVersion: ref,
       target,
       digest,
-      provides,
+      provides: [...provides, ...former],
       claimUID,
       activeDigest: null,
       ...(installationID !== undefined && { installationID }),

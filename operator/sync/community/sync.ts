@@ -22,7 +22,7 @@ import { activators } from './activation';
 import { bundleOf, digestOf, type RepositoryPackage } from './repository-package';
 import { DigestMismatch, InstallRejected, RepositoryRefused, TargetTaken } from './errors';
 import type { Installer } from './installer';
-import { type HubWorkload, installationOf, verdictOf } from './installer-pod';
+import { type HubWorkload, installationOf, type Installed, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
 import type { Targets } from './targets';
@@ -166,7 +166,12 @@ export class CommunitySync {
       const isVerified = this.verifying.delete(resource.metadata.uid);
       // The installation is recorded even if it was for an earlier spec, since its files are on the volume.
       if (isVerified || isUnrecorded(resource, pod))
-        return conditions.installed(install, installation.claimUID, verdict.installationID);
+        return conditions.installed(
+          install,
+          installation.claimUID,
+          verdict.installationID,
+          formerScripts(resource, install),
+        );
       await this.installer.clean(resource);
       return conditions.installing(target);
     }
@@ -207,7 +212,8 @@ export class CommunitySync {
         if (shown.type === 'inactive' && !isNew)
           shown = await activator.activate(client, { provides, digest, isNew: true });
         if (shown.type === 'inactive') return conditions.notLoaded(shown.message);
-        const status = { phase: 'Installed', activeDigest: digest };
+        const left = shown.provides && { provides: shown.provides };
+        const status = { phase: 'Installed', activeDigest: digest, ...left };
         return ready('RepositoryInstalled', shown.message, { status });
       });
     } catch (error) {
@@ -249,6 +255,16 @@ export class CommunitySync {
     return token ? token : conditions.noToken(name, secret && key);
   }
 }
+
+/**
+ * The former scripts of a plugin, which the dashboards still load. What other categories provide is gone from the
+ * hub once it has read its files again.
+ */
+const formerScripts = (
+  { spec, status }: HubCommunityRepository,
+  { provides }: Installed,
+): readonly string[] =>
+  spec.category === 'plugin' ? (status?.provides ?? []).filter((each) => !provides.includes(each)) : [];
 
 /** @param patterns repositories that the administrator allows; undefined if all are allowed */
 function isAllowed(patterns: readonly string[] | undefined, repository: string): boolean {

@@ -1,4 +1,5 @@
 import type { HubCommunityRepository } from '../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import { communityModule } from '../../../../operator/sync/community';
 import { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import { resource } from '../../resource';
@@ -32,7 +33,52 @@ const installed: Status = {
   claimUID: 'claim',
 };
 
+/** Returns the recorded status of a plugin whose files a pod has just written. */
+async function recorded(provides: readonly string[], status: Status) {
+  const installation = {
+    install: {
+      repository: 'o/n',
+      ref: 'v2',
+      target: 'www/community/n',
+      isFile: false,
+      digest: 'sha256:2',
+      provides,
+    },
+    remove: [],
+    claimUID: 'claim',
+    parts: 1,
+  };
+  const terminated = { exitCode: 0, message: '{"result":"done","message":"","id":"2"}' };
+  const objects: Record<string, unknown> = {
+    Hub: aHub(),
+    PersistentVolumeClaim: { metadata: { uid: 'claim' } },
+    Pod: {
+      metadata: { annotations: { [operatorAnnotations.installation]: JSON.stringify(installation) } },
+      status: { containerStatuses: [{ name: 'install', state: { terminated } }] },
+    },
+  };
+  const given = services({
+    settings: { communityRepositories: undefined },
+    applier: {},
+    cache: { get: <T>(kind: string) => objects[kind] as T | undefined, list: function* () {} },
+  });
+  const { module } = communityModule(given, new HubClients(given));
+  const spec: Spec = { hubRef: { name: 'villa' }, category: 'plugin', repository: 'o/n', ref: 'v2' };
+  const { reconcile } = aHubContext(aHub());
+  return (await module.sync(resource<Spec, Status>('card', spec, { status }), reconcile)).status;
+}
+
 describe('communityModule', () => {
+  test('a former script of a plugin stays in the record until the dashboards have forgotten it', async () => {
+    const [card, bundle] = ['/local/community/n/card.js', '/local/community/n/bundle.js'];
+    const before = { ...installed, target: 'www/community/n', provides: [card] };
+    expect(await recorded([bundle], before)).toMatchObject({ provides: [bundle, card], activeDigest: null });
+    expect(await recorded([card], before)).toMatchObject({ provides: [card] });
+    expect(await recorded([card], { ...before, provides: [bundle, card] })).toMatchObject({
+      provides: [card, bundle],
+    });
+  });
+
   test('a dry-run says what would be installed and loaded, and does neither', async () => {
     const stalled = { type: 'Stalled', reason: 'DryRun' };
     expect(await dryRun({})).toEqual({
