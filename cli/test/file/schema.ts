@@ -145,7 +145,8 @@ const callFields = {
   ),
   by: matching(patterns.author, {
     type: 'string',
-    description: 'Entity id of the automation or script that makes the call.',
+    description:
+      'Entity id of the automation or script that makes the call. A call by a script that an automation has called is one of both.',
   }),
 };
 
@@ -186,7 +187,9 @@ const expect = strict(
       default: false,
       description: 'True: no other call than those in `calls` is made; without `calls`, none at all.',
     },
-    none: calls('Calls that are not made, over the whole of `within`.'),
+    none: calls(
+      'Calls that are not made, over the whole of `within`. An action or author that the home does not have fails the case.',
+    ),
     states: byEntity('States at the end, by entity id.', {
       type: ['string', 'number', 'object'],
       description: 'A state, or `state` and `attributes`.',

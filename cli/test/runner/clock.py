@@ -2,7 +2,7 @@
 
 Must be imported before anything of Home Assistant. It replaces the clock of the standard library, and the functions
 `now` and `utcnow` of `homeassistant.util.dt`. These must be replaced before another module of the hub is loaded,
-because many modules import the functions themselves.
+because many modules import the functions themselves. The hub's random delay after a time of day is shortened.
 """
 
 import asyncio
@@ -26,6 +26,13 @@ MONOTONIC_START = 1000.0
 LATE = 1e-6
 # A turn of the loop takes microseconds, and the start of a hub takes some hundred turns.
 MOST_TURNS_AT_ONE_INSTANT = 200_000
+
+# Seconds. Each step of a test takes this time. Events take one or two turns of the loop, templates some more. Waiting
+# until the hub has no task would wait through delays.
+SETTLE = 0.01
+# Microseconds by which the hub may fire a time of day late. The hub's own values are up to half a second, so a step
+# `at: "23:00"` would end before the triggers of 23:00, and an `expect` for no calls would not see theirs.
+RANDOM_MICROSECONDS = {"RANDOM_MICROSECOND_MIN": 1_000, "RANDOM_MICROSECOND_MAX": 5_000}
 
 real_seconds = time.perf_counter
 
@@ -155,3 +162,4 @@ def _replace_dt() -> ModuleType:
 
 _replace_time()
 dt_util: Any = _replace_dt()
+vars(importlib.import_module("homeassistant.helpers.event")).update(RANDOM_MICROSECONDS)

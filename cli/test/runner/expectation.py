@@ -16,7 +16,7 @@ def fits(item: Mapping[str, Any], call: Call) -> bool:
     return (
         item["action"] == call.action
         and set(item.get("entity") or ()) <= set(call.entities)
-        and item.get("by") in (None, call.by)
+        and item.get("by") in (None, call.by, call.script)
         and all(matches(each, call.data.get(key)) for key, each in (item.get("data") or {}).items())
     )
 

@@ -19,20 +19,18 @@ from homeassistant.setup import async_setup_component
 from homeassistant.util.async_ import get_scheduled_timer_handles
 from homeassistant.util.unit_system import get_unit_system
 
-from clock import clock
+from clock import SETTLE, clock
 from configuration import helper_domains, named_domains, simulated, with_items
 from coverage import STORED_TRACES
 from guard import refused
 from helpers import StepError, helper_action
 from history import can_replay
+from presence import zones_of
 from record import Record
 from registries import Registries
 from services import ENTITY_DOMAINS, Call, Services, echo
 from values import as_text
 
-# Seconds. Events take one or two turns of the loop, templates some more. Waiting until the hub has no task would wait
-# through delays.
-SETTLE = 0.01
 LONGEST_STATE = 255
 _ACTION = re.compile(r"^\s*(?:-\s+)?(?:action|service):\s*['\"]?([a-z_]+)\.\w+", re.M)
 
@@ -195,7 +193,9 @@ class House:
         if len(state) > LONGEST_STATE:
             raise StepError(f"The state of {entity} has {len(state)} characters: a hub keeps {LONGEST_STATE} at most.")
         kept = {} if old is None or old.attributes.get("restored") else old.attributes
-        self.hass.states.async_set(entity, state, {**kept, **_attributes(given.get("attributes") or {})})
+        attributes = _attributes(given.get("attributes") or {})
+        zones = zones_of(self.hass, entity, state, attributes)
+        self.hass.states.async_set(entity, state, {**kept, **zones, **attributes})
 
     async def set(self, entity: str, given: Mapping[str, Any]) -> None:
         """The step `set`: sets a state, or a helper of the home with the helper's action."""
@@ -253,7 +253,9 @@ class House:
             return
         for entity in entities:
             state = self.hass.states.get(entity)
-            if state is not None and entity in self._simulated and domain in ("homeassistant", state.domain):
+            # The hub itself passes no action on to an entity that is unavailable, as devices are after a restart.
+            has_device = state is not None and entity in self._simulated and state.state != "unavailable"
+            if has_device and domain in ("homeassistant", state.domain):
                 try:
                     value, attributes = echo(service, state, data)
                 except (TypeError, ValueError):

@@ -18,6 +18,7 @@ export const MODULES = [
   'judge',
   'loops',
   'moments',
+  'presence',
   'record',
   'registries',
   'services',

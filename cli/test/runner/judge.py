@@ -2,10 +2,10 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from clock import clock
+from clock import SETTLE, clock
 from expectation import Expectation, Mismatch
 from record import MOST_CALLS, Record, seen
 from services import Call
@@ -14,7 +14,8 @@ from values import Plain, cut, described, matches
 Fault = dict[str, Any]
 Until = Callable[[float], Any]
 
-# Seconds. A hub adds up to half a second to a time of day, so `expect` without `within` waits this long.
+# Seconds. Actions that follow from each other may have pauses of less than a second, so `expect` without `within` waits
+# this long for calls and states.
 SAME_SECOND = 0.6
 MOST_SHOWN_CALLS = 10
 MOST_UNEXPECTED = 20
@@ -29,6 +30,7 @@ class Judge:
         self._states: Mapping[str, Mapping[str, Any]] = expect["states"]
         self._hass = hass
         self._record = record
+        self._none: Sequence[Mapping[str, Any]] = expect["none"]
         self._check = Expectation(expect["calls"], expect["none"], expect["only"])
         self._calls: deque[Call] = deque(maxlen=MOST_REMEMBERED_CALLS)
         self._bound = Plain(MOST_CHARACTERS)
@@ -39,6 +41,8 @@ class Judge:
     async def faults(self, until: Until) -> list[Fault]:
         """Waits as long as the step allows, and returns the faults. `until` runs the hub up to a moment."""
         begin = clock.epoch()
+        if unknown := [*self._unknown_names()]:
+            return unknown
         if self._is_whole and self._within:
             await until(begin + self._within)
         await self._wait(begin + max(self._within, SAME_SECOND))
@@ -47,6 +51,15 @@ class Judge:
             message = f"There were more than {MOST_CALLS} calls since the expect before: put an expect between them."
             return [{"kind": "step", "message": message}]
         return [*self._of_calls(), *self._of_unexpected(), *self._of_states()]
+
+    def _unknown_names(self) -> Iterator[Fault]:
+        """Names in `none` that the home does not have: no call fits them, so that a typo would always pass."""
+        for item in self._none:
+            action, by = item["action"], item.get("by")
+            if problem := self._hass.services.problem_of(action):
+                yield {"kind": "step", "message": f"none has {action}, {problem}"}
+            if by is not None and self._hass.states.get(by) is None:
+                yield {"kind": "step", "message": f"none has calls by {by}, which the home does not have: correct it."}
 
     def _is_done(self) -> bool:
         for call in self._record.take_calls():
@@ -63,8 +76,9 @@ class Judge:
                     await self._record.changed.wait()
             except TimeoutError:
                 continue
-            # The hub reports the author of a call one turn of the loop later.
-            await asyncio.sleep(0)
+            # The hub reports the author of a call one turn of the loop later. Another call of the same run, which
+            # `none`, `times` and `only` count as well, follows after some turns.
+            await asyncio.sleep(SETTLE if self._is_whole else 0)
 
     def _of_calls(self) -> Iterator[Fault]:
         for mismatch in self._check.mismatches():

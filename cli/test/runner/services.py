@@ -10,7 +10,9 @@ from typing import Any
 
 from homeassistant import core as ha
 from homeassistant.exceptions import HomeAssistantError, ServiceNotFound
+from homeassistant.helpers import entity_registry
 from homeassistant.helpers import target as hub_target
+from homeassistant.helpers.trace import trace_id_get
 
 from clock import clock, dt_util
 from values import as_text, items_of
@@ -23,7 +25,11 @@ TargetSelection = getattr(hub_target, "TargetSelection", None) or hub_target.Tar
 
 @dataclass(slots=True)
 class Call:
-    """A call of an action. `at`: epoch seconds. `by`: entity id of the automation or script that made the call."""
+    """A call of an action. `at`: epoch seconds.
+
+    `by`: entity id of the automation or script whose run led to the call. `script`: that of the script with the action,
+    which an automation may have called.
+    """
 
     at: float
     action: str
@@ -31,6 +37,7 @@ class Call:
     data: dict[str, Any]
     contexts: tuple[str, ...]
     by: str | None = None
+    script: str | None = None
 
 
 class Authors:
@@ -69,12 +76,24 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self.on_missing: Callable[[str, str, str], None] | None = None
 
     def check_mocks(self) -> None:
-        """Raises UnknownAction. Mocks for domains that are not set up are not checked: their actions are unknown."""
+        """Raises UnknownAction."""
         for action in self._mocks:
-            domain, service = action.lower().split(".", 1)
-            if domain in self._hub.config.components and not self.has_service(domain, service):
-                known = ", ".join(sorted(self.async_services_for_domain(domain)))
-                raise UnknownAction(f"mock has {action}, which is no action of {domain}: it has {known or 'none'}.")
+            # A mock also stands for an action of a custom integration, whose domain may be similar to one of the hub's.
+            if self._is_set_up(action) and (problem := self.problem_of(action)):
+                raise UnknownAction(f"mock has {action}, {problem}")
+
+    def problem_of(self, action: str) -> str | None:
+        """Why no call of the action succeeds, as the end of a sentence. Actions of other integrations are unknown."""
+        domain, service = action.lower().split(".", 1)
+        if self._is_set_up(action):
+            known = ", ".join(sorted(self.async_services_for_domain(domain))) or "none"
+            return None if self.has_service(domain, service) else f"which is no action of {domain}: it has {known}."
+        if action not in self._mocks and (intended := intended_domain(domain)):
+            return f"which no integration has: did you mean {intended}.{service}?"
+        return None
+
+    def _is_set_up(self, action: str) -> bool:
+        return action.split(".", 1)[0].lower() in self._hub.config.components
 
     async def async_call(
         self,
@@ -97,9 +116,16 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
                 entities,
                 {key: value for key, value in data.items() if key not in TARGET_KEYS},
                 tuple(each for each in contexts if each),
+                script=self._running_script(),
             )
         )
         return await self.perform(domain, service, data, blocking, context, return_response, entities)
+
+    def _running_script(self) -> str | None:
+        """Entity id of the script that the present task runs, from the key of its trace."""
+        domain, _, item = (trace_id_get() or ("",))[0].partition(".")
+        entities = entity_registry.async_get(self._hub)
+        return entities.async_get_entity_id("script", "script", item) if domain == "script" else None
 
     async def perform(
         self,
@@ -239,8 +265,30 @@ _STATES_OF = {
 }
 
 
+def _brightness(state: Any, data: Mapping[str, Any]) -> int | None:
+    """The brightness that the hub itself computes from the data of a call before the light gets it; None without."""
+    present = int(state.attributes.get("brightness") or 0) if state.state == "on" else 0
+    if "brightness_step" in data:
+        value = present + int(data["brightness_step"])
+    elif "brightness_step_pct" in data:
+        value = round((round(present / 255 * 100) + float(data["brightness_step_pct"])) / 100 * 255)
+    elif "brightness_pct" in data:
+        value = round(255 * float(data["brightness_pct"]) / 100)
+    elif data.get("brightness") is not None:
+        value = int(data["brightness"])
+    else:
+        return None
+    return max(0, min(255, value))
+
+
 def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """State and attributes of an entity after a service that acts on it, as most devices would report them."""
+    if state.domain == "light":
+        brightness = _brightness(state, data)
+        if brightness == 0 and service in ("turn_on", "toggle"):
+            # The hub turns such a light off.
+            return "off", dict(state.attributes)
+        data = data if brightness is None else {**data, "brightness": brightness}
     value = state.state
     fixed = _STATES_OF.get(state.domain, {}).get(service, _STATES.get(service))
     if fixed is not None:
@@ -260,8 +308,6 @@ def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[s
         if state.domain == "input_number":
             value = str(float(value))
     attributes = {**state.attributes, **{key: each for key, each in data.items() if key in _ATTRIBUTES}}
-    if "brightness_pct" in data:
-        attributes["brightness"] = round(float(data["brightness_pct"]) * 2.55)
     if "position" in data:
         attributes["current_position"] = data["position"]
         value = "closed" if float(data["position"]) == 0 else "open"

@@ -23,14 +23,14 @@ from homeassistant import core as ha
 from homeassistant.const import __version__ as hub_version
 
 from answers import Answer, Send, own_output
-from clock import Endless, Loop, Stuck, clock, new_loop, real_seconds
+from clock import SETTLE, Endless, Loop, Stuck, clock, new_loop, real_seconds
 from configuration import PathError, write_files
 from coverage import HARVEST_INTERVAL, Coverage
 from definitions import silent_triggers, without_state
 from guard import confine, watch
 from helpers import StepError
 from history import changes, given
-from house import SETTLE, ConfigurationError, House
+from house import ConfigurationError, House
 from judge import Fault, Judge
 from loops import Runaway
 from moments import MomentError, check_local, next_moment, start_of, time_zone

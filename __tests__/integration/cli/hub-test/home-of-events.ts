@@ -57,6 +57,28 @@ export const homeOfEvents: Home = home({
       actions: [notify('seven')],
     },
     {
+      id: 'eight',
+      alias: 'Eight',
+      triggers: [{ trigger: 'time', at: '08:00:00' }],
+      actions: [{ action: 'light.turn_off', target: { entity_id: 'light.hall' } }],
+    },
+    {
+      id: 'enters',
+      alias: 'Enters',
+      triggers: [
+        { trigger: 'zone', entity_id: 'person.ada', zone: 'zone.home', event: 'enter' },
+        { trigger: 'numeric_state', entity_id: 'zone.home', above: 0 },
+      ],
+      actions: [notify('{{ trigger.platform }}')],
+      mode: 'queued',
+    },
+    {
+      id: 'pauses',
+      alias: 'Pauses',
+      triggers: [{ trigger: 'event', event_type: 'pauses' }],
+      actions: [{ delay: { milliseconds: 300 } }, { action: 'a.x' }, { action: 'a.y' }],
+    },
+    {
       id: 'half_past_two',
       alias: 'Half past two',
       triggers: [{ trigger: 'time', at: '02:30:00' }],

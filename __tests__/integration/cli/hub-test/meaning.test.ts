@@ -295,6 +295,29 @@ const rows: readonly Row[] = [
     PASSES,
   ],
   [
+    '`by` finds a call by a script that an automation called, and `none` does',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        act('script.good_night'),
+        expectStep({ calls: [call('light.turn_off', { by: 'script.good_night' })] }),
+        expectStep({ none: [call('notify.phone', { by: 'script.good_night' })], within: 90 }),
+      ],
+    },
+    ['unexpected-call: Unexpected call: notify.phone by automation.act.'],
+  ],
+  [
+    'a call by an automation itself is none by the script that it called before',
+    {
+      steps: [
+        act('script.good_night'),
+        act('notify.phone', { after: 1 }),
+        expectStep({ none: [call('notify.phone', { by: 'script.good_night' })], within: 30 }),
+      ],
+    },
+    PASSES,
+  ],
+  [
     'a scene calls the actions of its entities',
     {
       given: { 'light.sofa': { state: 'off' } },
@@ -308,7 +331,114 @@ const rows: readonly Row[] = [
     },
     PASSES,
   ],
+  // Cases about calls that are not made
+  ...(
+    [
+      ['no call', { only: true }],
+      ['none of an action', { none: [call('notify.phone')] }],
+    ] as const
+  ).map(([name, expected]): Row => [
+    `a step \`at\` ends after the triggers of that time: ${name}`,
+    {
+      start: '2026-11-02T06:50:00',
+      steps: [atStep({ clock: '07:00:00' }), expectStep(expected)],
+    },
+    ['unexpected-call: Unexpected call: notify.phone by automation.seven.'],
+  ]),
+  [
+    'a state at a time of day is that after the triggers of that time',
+    {
+      start: '2026-11-02T07:50:00',
+      given: { 'light.hall': { state: 'on' } },
+      steps: [{ advance: 600 }, expectStep({ states: { 'light.hall': state('on') } })],
+    },
+    ['state: light.hall is off, expected on.'],
+  ],
+  [
+    '`within` has the calls of the second in which it ends',
+    {
+      start: '2026-11-02T06:50:00',
+      steps: [
+        atStep({ clock: '06:59:59' }),
+        expectStep({ calls: [call('notify.phone', { times: 1 })], within: 1 }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    '`only` sees the further calls of a run that has paused',
+    {
+      steps: [fireStep('pauses'), expectStep({ calls: [call('a.x')], only: true })],
+    },
+    ['unexpected-call: Unexpected call: a.y by automation.pauses.'],
+  ],
+  [
+    'an action in `none` that the hub does not have is a fault',
+    {
+      given: { 'light.sofa': { state: 'off' } },
+      steps: [expectStep({ none: [call('light.turn_of'), call('lihgt.turn_on'), call('custom.action')] })],
+    },
+    [
+      'step: none has light.turn_of, which is no action of light: it has toggle, turn_off, turn_on.',
+      'step: none has lihgt.turn_on, which no integration has: did you mean light.turn_on?',
+    ],
+  ],
+  [
+    'an author in `none` that the home does not have is a fault',
+    { steps: [expectStep({ none: [call('notify.phone', { by: 'automation.sevn' })] })] },
+    ['step: none has calls by automation.sevn, which the home does not have: correct it.'],
+  ],
   // Cases about echo and mocks
+  [
+    'a light has the brightness that the hub computes, and is off at 0',
+    {
+      given: { 'light.sofa': { state: 'off' }, 'light.hall': { state: 'on' } },
+      steps: [
+        act('light.turn_on', { target: sofa, data: { brightness_pct: 50 } }),
+        expectStep({ states: { 'light.sofa': state('on', { brightness: 128 }) } }),
+        act('light.turn_on', { target: sofa, data: { brightness_step: -28 } }),
+        expectStep({ states: { 'light.sofa': state('on', { brightness: 100 }) } }),
+        act('light.turn_on', { target: sofa, data: { brightness_step_pct: 10 } }),
+        expectStep({ states: { 'light.sofa': state('on', { brightness: 125 }) } }),
+        act('light.turn_on', { target: sofa, data: { brightness_step: -200 } }),
+        act('light.turn_on', { target: { entity_id: 'light.hall' }, data: { brightness_pct: 0 } }),
+        expectStep({ states: { 'light.sofa': state('off'), 'light.hall': state('off') } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'a person whose state is given is counted by zones, and enters and leaves them',
+    {
+      given: { 'person.ada': { state: 'not_home' }, 'person.bob': { state: 'Work' } },
+      steps: [
+        expectStep({ states: { 'zone.home': state(0), 'zone.work': state(1) } }),
+        setStep({ 'person.ada': 'home', 'person.bob': 'not_home' }),
+        expectStep({
+          calls: [phone('zone'), phone('numeric_state')],
+          states: { 'zone.home': state(1), 'zone.work': state(0) },
+        }),
+        setStep({ 'person.ada': 'unavailable' }),
+        expectStep({ states: { 'zone.home': state(0) } }),
+        setStep({ 'person.bob': { state: 'Work', attributes: { latitude: 52.5, longitude: 13.3 } } }),
+        setStep({ 'person.ada': { state: 'Work', attributes: { in_zones: ['zone.work'] } } }),
+        expectStep({ states: { 'zone.home': state(0), 'zone.work': state(2) } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
+    'an entity that is unavailable follows no call, as in the hub',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        { restart: { down: 60 } },
+        act('light.turn_on', { target: sofa }),
+        expectStep({ calls: [call('light.turn_on')], states: { 'light.sofa': state('on') } }),
+      ],
+    },
+    ['state: light.sofa is unavailable, expected on.'],
+  ],
   [
     'given entities follow calls, and automations follow them',
     {
@@ -813,7 +943,7 @@ describe('hub test:', () => {
   test('the entities without a state are listed', () => {
     const { withoutState } = answers.get('the calls are a subset: others are allowed')!;
     expect(withoutState).toEqual([
-      ...['binary_sensor.hall', 'light.hall', 'light.sofa', 'sensor.absent', 'weather.home'],
+      ...['binary_sensor.hall', 'light.hall', 'light.sofa', 'person.ada', 'sensor.absent', 'weather.home'],
     ]);
   });
 
