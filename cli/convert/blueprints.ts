@@ -38,6 +38,7 @@ export async function describeBlueprints(
     taken.add(file);
     resources.push({
       object: `blueprint ${domain}/${path}`,
+      id: path,
       definition: blueprint,
       resource: {
         apiVersion: GROUP_VERSION,

@@ -11,6 +11,7 @@ import { idsInCopy } from './config-copy';
 import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
 import { blueprintsInCluster } from './blueprints';
+import { withoutResource } from './in-cluster';
 import { readHub, registryNames } from './read-hub';
 import { describe } from './resources';
 
@@ -24,6 +25,7 @@ export interface HubOptions extends ClusterOptions {
 interface ExportOptions extends HubOptions, Destination {
   readonly force?: boolean;
   readonly config?: string;
+  readonly new?: boolean;
 }
 
 /** Name of the Hub in the files if the user gives none. */
@@ -45,6 +47,10 @@ export function exportCommand(context: CommandContext): Command {
       'a copy of the folder /config of the hub: its automations.yaml and scripts.yaml tell the ids that people have given, for each of ' +
         'which the hub would read its whole file',
     )
+    .option(
+      '--new',
+      'with --hub: only objects that no resource of the Hub has, such as those that a person has made in the hub',
+    )
     .option('--force', 'replace files that are there with another content, also their comments')
     .action(context.action((given: ExportOptions) => exportHub(context.environment, destinationOf(given))));
 }
@@ -53,6 +59,10 @@ export function exportCommand(context: CommandContext): Command {
 async function exportHub(environment: Environment, options: ExportOptions): Promise<ExitCode> {
   const { clock, terminal } = environment;
   const inFiles = options.config === undefined ? {} : await idsInCopy(options.config);
+  if (options.new && (options.url !== undefined || options.hub === undefined))
+    throw new CommandError(
+      '--new needs --hub NAME without --url: it compares the hub with the resources of its Hub',
+    );
   const hub = await openNamed(environment, options);
   try {
     const { content, notExpressed: unread } = await readHub(
@@ -63,7 +73,8 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
       (text) => terminal.progress(text),
     );
     const hubName = options.hub ?? DEFAULT_NAME;
-    const { described, notExpressed: ambiguous } = describe(hubName, content);
+    const all = describe(hubName, content);
+    const { described, notExpressed: ambiguous } = await askedOf(environment, options, all);
     terminal.progress('Checking the resources');
     const { files, notExpressed: unfit, warnings } = await filesOf(described);
     const { written, kept, others } = await withTexts(clock, (texts) =>
@@ -74,13 +85,29 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
       notExpressed: [...unread, ...ambiguous, ...unfit],
       warnings,
       kept,
-      others,
+      others: options.new ? [] : others,
       hub: hubName,
     };
     terminal.print(await formatResult(options.format, result, () => summary(options, result)));
     return result.notExpressed.length + kept.length > 0 ? exitCodes.incomplete : exitCodes.success;
   } finally {
     hub.close();
+  }
+}
+
+/** The objects that get a file. @throws CommandError, ApiError */
+async function askedOf(
+  { connect }: Pick<Environment, 'connect'>,
+  { new: isNew, hub, ...options }: ExportOptions,
+  all: ReturnType<typeof describe>,
+): Promise<ReturnType<typeof describe>> {
+  if (!isNew || hub === undefined) return all;
+  const cluster = connect(options);
+  try {
+    const { described, notExpressed } = await withoutResource(cluster, hub, all.described);
+    return { described, notExpressed: [...all.notExpressed, ...notExpressed] };
+  } finally {
+    cluster.close();
   }
 }
 

@@ -20,6 +20,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface Described {
   /** Name of the object in the hub, such as `automation.porch` or `floor ground`. */
   readonly object: string;
+  /** Id of the object in the hub, as status of its resource has it. */
+  readonly id: string;
   readonly definition: KindDefinition;
   /**
    * Path of the file below the folder of the export. Default: the folder of the kind, and the name of the
@@ -108,8 +110,8 @@ export function describe(
     described: [
       ...described,
       ...found.described,
-      ...others.described.map(({ object, definition, name, spec, ...file }) => ({
-        ...resourceOf(hub, definition, object, name, spec),
+      ...others.described.map(({ object, id, definition, name, spec, ...file }) => ({
+        ...resourceOf(hub, definition, { object, id }, name, spec),
         ...file,
       })),
     ],
@@ -132,7 +134,7 @@ function describeEntities(
       .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
   );
   return all.map(({ stored: { id, entityId }, spec }) =>
-    resourceOf(hub, definition, entityId, resourceNames.get(id)!, {
+    resourceOf(hub, definition, { object: entityId, id }, resourceNames.get(id)!, {
       hubId: id,
       ...spec,
       ...(settings && ownEntitySpec(definition.kind, entityId, settings, nameOf)),
@@ -167,7 +169,13 @@ function describeEntries(
             ...entrySpecOf(entryType, record, nameOf),
             ...(settings && ownEntitySpec(kind, entityId, settings, nameOf)),
           };
-          return resourceOf(hub, definition, `${type} ${id}`, names.take(record.name, id), spec);
+          return resourceOf(
+            hub,
+            definition,
+            { object: `${type} ${id}`, id },
+            names.take(record.name, id),
+            spec,
+          );
         });
     });
 }
@@ -230,7 +238,7 @@ function describeIntegrations(
       const name = names.take(`${domain} ${title}`, entry.entry_id);
       nameOf.set(entry.entry_id, name);
       described.push(
-        resourceOf(hub, integration, object, name, {
+        resourceOf(hub, integration, { object, id: entry.entry_id }, name, {
           domain,
           title,
           ...(disabledBy !== null && { enabled: false }),
@@ -244,12 +252,12 @@ function describeIntegrations(
 function resourceOf(
   hub: string,
   definition: KindDefinition,
-  object: string,
+  of: Pick<Described, 'object' | 'id'>,
   name: string,
   spec: Fields,
 ): Described {
   return {
-    object,
+    ...of,
     definition,
     resource: {
       apiVersion: GROUP_VERSION,

@@ -44,6 +44,8 @@ type NameOf = (type: string, id: string) => string | undefined;
 
 interface DescribedSettings {
   readonly object: string;
+  /** Id of the entity or device in its registry. */
+  readonly id: string;
   readonly definition: KindDefinition;
   readonly name: string;
   readonly spec: Readonly<Record<string, unknown>>;
@@ -84,6 +86,7 @@ export function describeSettings(settings: HubSettings, surroundings: Surroundin
     const select = selectOfEntity(entity, entities, device?.select, known);
     return {
       object: `settings of ${entity.entityId}`,
+      id: entity.id,
       definition: entityType.definition,
       name,
       spec: { select, ...spec },
@@ -149,6 +152,7 @@ function describeDevices(
     else
       described.push({
         object: `settings of the ${object}`,
+        id: device.id,
         definition: deviceType.definition,
         name,
         spec: { select, ...spec },
