@@ -19,7 +19,7 @@ const ID_FIELDS: ReadonlyMap<string, string> = new Map([
 /** The objects of a hub that no resource has. */
 interface New {
   readonly described: readonly Described[];
-  /** Those whose name a resource with another object has. */
+  /** Objects whose name a resource with another object has. */
   readonly notExpressed: readonly NotExpressed[];
 }
 
