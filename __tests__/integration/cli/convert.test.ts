@@ -241,7 +241,7 @@ describe('kubectl hub convert', () => {
 
   test.each([
     ['120 files and 1.2 MB', homeInFolders(20, 11_000)],
-    ['480 files and 300 KB', homeInFolders(80, 600)],
+    ['180 files and 150 KB', homeInFolders(30, 600)],
   ])('a home of %s takes less than four times the processor time of a small one', async (_, files) => {
     await writeHome(join(folder, 'small'), homeInFolders(5, 100));
     await writeHome(join(folder, 'large'), files);
