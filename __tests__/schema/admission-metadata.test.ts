@@ -1,4 +1,3 @@
-import { OPERATOR } from '../../manifests/names';
 import { API_GROUP } from '../../operator/kinds/group';
 import { API_TOKEN_LABELS } from '../../operator/kinds/object-names';
 import { freshNamespace, mustKubectl, until } from '../cluster';
@@ -238,37 +237,6 @@ describe('other objects', () => {
     expect(await create(named(claim, 'new', { finalizers }))).toMatchObject(words);
     expect(await patch(['configmap', 'plain'], { metadata: { finalizers } })).toMatchObject(words);
     expect(await patch(['pod', 'my-home-0'], { metadata: { finalizers } })).toMatchObject(words);
-  });
-
-  test('the registration of the webhook has no other owner and no other label', async () => {
-    const manifest = {
-      apiVersion: 'admissionregistration.k8s.io/v1',
-      kind: 'ValidatingWebhookConfiguration',
-      metadata: { name: OPERATOR },
-      webhooks: [
-        {
-          name: 'nothing.example.org',
-          admissionReviewVersions: ['v1'],
-          sideEffects: 'None',
-          failurePolicy: 'Ignore',
-          clientConfig: { url: 'https://127.0.0.1:1/' },
-          rules: [
-            {
-              apiGroups: ['example.org'],
-              apiVersions: ['*'],
-              operations: ['CREATE'],
-              resources: ['nothing'],
-            },
-          ],
-        },
-      ],
-    };
-    await mustKubectl(['create', '-f', '-'], { input: JSON.stringify(manifest) });
-    const words = refused('changes no metadata of its resources');
-    const registration = ['validatingwebhookconfiguration', OPERATOR];
-    for (const metadata of [owner('v1', 'Namespace'), { labels: TRACKED }, { finalizers: ['example.org/a'] }])
-      expect(await patch(registration, { metadata })).toMatchObject(words);
-    await mustKubectl(['delete', ...registration]);
   });
 });
 

@@ -120,6 +120,13 @@ async function refusal(work: Promise<unknown>): Promise<string | undefined> {
   }
 }
 
+const patchAsOperator = (change: object) =>
+  kubectl([
+    'patch', REGISTRATION, WEBHOOK.configuration, '--dry-run=server', '--type=merge',
+    `--patch=${JSON.stringify(change)}`,
+    `--as=system:serviceaccount:${OPERATOR_NAMESPACE}:${OPERATOR_NAMESPACE}`,
+  ]); // prettier-ignore
+
 const trustedAuthorities = async (): Promise<string> => {
   const { webhooks } = (await getObject(REGISTRATION, '', WEBHOOK.configuration)) as {
     webhooks: [{ clientConfig: { caBundle?: string } }];
@@ -383,12 +390,7 @@ describe('webhook', () => {
         webhooks: [{ clientConfig: object; rules: [object] }];
       };
       const [webhook] = webhooks;
-      const write = (changed: readonly object[]) =>
-        kubectl([
-          'patch', REGISTRATION, WEBHOOK.configuration, '--dry-run=server', '--type=merge',
-          `--patch=${JSON.stringify({ webhooks: changed })}`,
-          `--as=system:serviceaccount:${OPERATOR_NAMESPACE}:${OPERATOR_NAMESPACE}`,
-        ]); // prettier-ignore
+      const write = (changed: readonly object[]) => patchAsOperator({ webhooks: changed });
       const caBundle = Buffer.from('-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n').toString(
         'base64',
       );
@@ -404,6 +406,22 @@ describe('webhook', () => {
           code: 1,
           stderr: expect.stringContaining('changes only the CA') as string,
         });
+    });
+
+    // By these, other programs delete it: the garbage collector, GitOps tools, clean-up tools.
+    test.each([
+      {
+        ownerReferences: [
+          { apiVersion: 'v1', kind: 'Namespace', name: 'x', uid: '00000000-0000-4000-8000-000000000001' },
+        ],
+      },
+      { labels: { 'app.kubernetes.io/instance': 'x' } },
+      { finalizers: ['example.org/a'] },
+    ])('the account of the operator changes none of its metadata: %j', async (metadata) => {
+      expect(await patchAsOperator({ metadata })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('changes no metadata of its resources') as string,
+      });
     });
   });
 
