@@ -239,12 +239,9 @@ describe('kubectl hub convert', () => {
     expect(names).toHaveLength(4);
   });
 
-  test.each([
-    ['120 files and 1.2 MB', homeInFolders(20, 11_000)],
-    ['180 files and 150 KB', homeInFolders(30, 600)],
-  ])('a home of %s takes less than four times the processor time of a small one', async (_, files) => {
+  test('a home of 120 files and 1.2 MB takes less than four times the processor time of a small one', async () => {
     await writeHome(join(folder, 'small'), homeInFolders(5, 100));
-    await writeHome(join(folder, 'large'), files);
+    await writeHome(join(folder, 'large'), homeInFolders(20, 11_000));
     const time = async (home: string) => {
       const before = await cpuSecondsOfEnded();
       const { code, stdout, stderr } = await convert(home, `${home}-git`, '-o', 'json');

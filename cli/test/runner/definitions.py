@@ -5,15 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from configuration import as_list
+from triggers import is_silent, of_templates
 from values import items_of
 
-# Triggers that states, events and the clock fire. The hub refuses a device trigger, since there are no devices.
-_FIRING = frozenset(
-    (
-        *("device", "event", "geo_location", "homeassistant", "numeric_state", "persistent_notification", "state"),
-        *("sun", "tag", "template", "time", "time_pattern", "zone"),
-    )
-)
 _TRIGGERS = ("trigger", "triggers", "wait_for_trigger")
 _ENTITY = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
@@ -25,12 +19,13 @@ def without_state(hass: Any) -> list[str]:
 
 
 def silent_triggers(hass: Any) -> list[dict[str, str]]:
-    """The triggers of automations and scripts whose integration is not simulated, such as `webhook`."""
-    return [
+    """The triggers whose integration is not simulated, such as `webhook`."""
+    of_definitions = [
         {"trigger": name, "entity": entity.entity_id}
         for entity in _definitions(hass)
         for name in sorted(_silent_in(getattr(entity, "raw_config", None)))
     ]
+    return [*of_definitions, *of_templates(hass)]
 
 
 def _definitions(hass: Any) -> Iterator[Any]:
@@ -49,8 +44,7 @@ def _silent_in(definition: Any) -> set[str]:
         elif isinstance(value, Mapping):
             for trigger in (each for key in _TRIGGERS for each in as_list(value.get(key))):
                 name = trigger.get("trigger") or trigger.get("platform") if isinstance(trigger, Mapping) else None
-                # A trigger with a dot belongs to a domain of entities, and reacts to their states.
-                if isinstance(name, str) and name not in _FIRING and "." not in name:
+                if isinstance(name, str) and is_silent(name):
                     found.add(name)
             open_values.extend(value.values())
     return found

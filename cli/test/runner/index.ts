@@ -23,6 +23,7 @@ export const MODULES = [
   'registries',
   'services',
   'steps',
+  'triggers',
   'values',
 ] as const;
 

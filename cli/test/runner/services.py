@@ -311,6 +311,8 @@ def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[s
     if "position" in data:
         attributes["current_position"] = data["position"]
         value = "closed" if float(data["position"]) == 0 else "open"
+    elif "current_position" in attributes and value in ("open", "closed"):
+        attributes["current_position"] = 100 if value == "open" else 0
     if service == "set_percentage" and "percentage" in data:
         value = "off" if float(data["percentage"]) == 0 else "on"
     if service == "set_temperature" and data.get("hvac_mode"):

@@ -336,6 +336,46 @@ test('triggers that no step fires are named, also those of blueprints and waits'
   ]);
 });
 
+test('a trigger that is not simulated fails no case, keeps the numbers of the others, and a wait for it lasts', async () => {
+  const silent = [
+    { trigger: 'mqtt', topic: 'button' },
+    { trigger: 'calendar', entity_id: 'calendar.waste', event: 'start' },
+    { trigger: 'webhook', webhook_id: 'secret' },
+  ];
+  const wait = { wait_for_trigger: [{ trigger: 'mqtt', topic: 'a' }], timeout: 60 };
+  const configuration =
+    'template:\n- triggers: [{trigger: mqtt, topic: t}, {trigger: event, event_type: count}]\n  sensor: [{name: Count, state: "{{ 5 }}"}]\n';
+  const answers = await run(
+    home({
+      configuration,
+      automations: [
+        {
+          ...{ id: 'a', alias: 'A', triggers: [...silent, ...on('go')] },
+          actions: [wait, notify('{{ trigger.idx }} {{ wait.completed }}')],
+        },
+        { id: 'b', alias: 'B', triggers: silent, actions: [notify('b')] },
+      ],
+    }),
+    {
+      waits: {
+        steps: [
+          fireStep('go'),
+          fireStep('count'),
+          expectStep({ none: [phone('3 False')], states: { 'sensor.count': state('5') }, within: 58 }),
+          expectStep({ calls: [phone('3 False')], only: true, within: 3 }),
+          callStep('automation.trigger', { entity_id: 'automation.b' }),
+          expectStep({ calls: [phone('b')], only: true }),
+        ],
+      },
+    },
+  );
+  expect(faults(answers)).toEqual([]);
+  expect(ofType(answers, 'unsimulated')[0]!.triggers).toContainEqual({
+    trigger: 'mqtt',
+    entity: 'the section template',
+  });
+});
+
 describe('coverage', () => {
   const branches = {
     id: 'branches',

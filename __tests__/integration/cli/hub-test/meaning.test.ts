@@ -408,6 +408,26 @@ const rows: readonly Row[] = [
     PASSES,
   ],
   [
+    'a cover with a position has that of its state',
+    {
+      given: {
+        'cover.a': { state: 'open', attributes: { current_position: 40 } },
+        'cover.b': { state: 'open' },
+      },
+      steps: [
+        act('cover.close_cover', { target: { entity_id: ['cover.a', 'cover.b'] } }),
+        expectStep({
+          states: { 'cover.a': state('closed', { current_position: 0 }), 'cover.b': state('closed') },
+        }),
+        act('cover.toggle', { target: { entity_id: 'cover.a' } }),
+        expectStep({ states: { 'cover.a': state('open', { current_position: 100 }) } }),
+        act('cover.set_cover_position', { target: { entity_id: 'cover.a' }, data: { position: 30 } }),
+        expectStep({ states: { 'cover.a': state('open', { current_position: 30 }) } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
     'a person whose state is given is counted by zones, and enters and leaves them',
     {
       given: { 'person.ada': { state: 'not_home' }, 'person.bob': { state: 'Work' } },
