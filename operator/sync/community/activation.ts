@@ -110,8 +110,10 @@ export const activators: Readonly<Record<Category, Activator>> = {
       const id = present?.id;
       const isShown = present?.url === url || (present !== undefined && id === undefined);
       try {
-        if (!isShown && id === undefined) await createDashboardModule(client, url);
-        else if (!isShown && id !== undefined) await updateDashboardModule(client, id, url);
+        if (!isShown)
+          await (id === undefined
+            ? createDashboardModule(client, url)
+            : updateDashboardModule(client, id, url));
       } catch (error) {
         if (!(error instanceof HubRejected)) throw error;
         return inactive(
