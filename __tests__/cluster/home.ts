@@ -18,6 +18,7 @@ import {
 import { writtenEvents } from './events';
 import { kstatusViolations } from './kstatus';
 import { silentLog } from './silent-log';
+import { isAlive } from '../is-alive';
 
 export { HUB_VERSION };
 
@@ -308,14 +309,6 @@ export class Home {
 /** Continues a frozen process, if it still exists. */
 export function thaw(pid: number): void {
   if (isAlive(pid)) process.kill(pid, 'SIGCONT');
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 const clients: HubClient[] = [];

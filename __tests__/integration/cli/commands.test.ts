@@ -10,6 +10,7 @@ import { BUNDLE, kubectlHub } from '../../cluster/command-line';
 import { area, automation, Home, label } from '../../cluster/home';
 import { startHub } from '../../cluster/onboarded-volume';
 import { startTestOperator } from '../../cluster/operator';
+import { isAlive } from '../../is-alive';
 
 let home: Home;
 
@@ -119,7 +120,7 @@ describe('kubectl hub validate', () => {
         process.kill(reader!, 'SIGSTOP');
         command.kill(signal);
         expect(await ended).toEqual([null, signal]);
-        await until('the reader has ended', () => !isRunning(reader!));
+        await until('the reader has ended', () => !isAlive(reader!));
       } finally {
         await rm(folder, { recursive: true });
       }
@@ -131,13 +132,4 @@ describe('kubectl hub validate', () => {
 async function childrenOf(pid: number): Promise<readonly number[] | undefined> {
   const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout === '' ? undefined : stdout.trim().split('\n').map(Number);
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -66,15 +66,6 @@ function start(address: string | undefined, command: readonly string[]): Started
 const script = (address: string | undefined, code: string, ...args: string[]) =>
   start(address, [python, '-c', code, ...args]);
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /** Python that prints everything a program can see of the way in which it was started. */
 const SEEN = `
 import contextlib, json, os, signal, sys, tempfile, threading, time
@@ -95,6 +86,7 @@ print(json.dumps({
     "threads": threading.active_count(), "buffered": sys.stdout.line_buffering, "prefix": sys.prefix,
 }))
 `;
+import { isAlive } from '../../is-alive';
 
 const ENDLESS = 'import time\nprint("up", flush=True)\ntime.sleep(99999)';
 

@@ -11,6 +11,7 @@ import { API_GROUP } from '../../../operator/kinds/group';
 import { FakeHub, json, text } from '../client/fake-hub';
 import { until } from '../until';
 import { CommandLine, forbidden, ofHub, resource } from './command-line';
+import { isAlive } from '../../is-alive';
 
 const TOKEN = 'good-token';
 const real = { lookup: dns.lookup, kubectl: process.env['KUBECTL'] };
@@ -45,15 +46,6 @@ async function kubectlIs(script: string): Promise<void> {
   await writeFile(process.env['KUBECTL'], `#!/bin/sh\necho "$@" >> ${folder}/asked\n${script}\n`, {
     mode: 0o755,
   });
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 const asked = () => readFile(join(folder, 'asked'), 'utf8');
@@ -211,7 +203,7 @@ describe('openHub', () => {
     process.emit(signal, signal);
     expect(kill.mock.calls).toEqual(ends);
     kill.mockRestore();
-    await until(() => !isRunning(pid));
+    await until(() => !isAlive(pid));
     expect(listeners()).toEqual(before);
     client.close();
   });

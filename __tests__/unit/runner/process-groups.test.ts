@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../until';
+import { isAlive } from '../../is-alive';
 
 const repository = join(__dirname, '..', '..', '..');
 const groups = join(__dirname, '..', '..', 'runner', 'process-groups.ts');
@@ -22,14 +23,6 @@ afterEach(() => {
 afterAll(async () => {
   await rm(directory, { recursive: true });
 });
-
-const isAlive = (pid: number): boolean => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
 
 /** Starts a runner that has started a program with a worker. */
 async function start(worker: string) {

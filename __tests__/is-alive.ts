@@ -1,0 +1,8 @@
+/** Reports whether a process exists. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
