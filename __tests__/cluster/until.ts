@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * Repeats `probe` until it returns a value other than undefined and false, and returns that value. A probe
- * that throws is repeated too. At the time limit, four minutes or HUB_UNTIL_TIMEOUT, the error contains the
- * last error or answer of the probe.
+ * that throws is repeated too. At the time limit, which only ends what never happens, the error contains the last
+ * error or answer of the probe.
  */
 export async function until<T>(
   description: string,
   probe: () => T | Promise<T>,
-  timeoutMs = Number(process.env['HUB_UNTIL_TIMEOUT'] ?? 240_000),
+  timeoutMs = 600_000,
 ): Promise<Exclude<T, undefined | false>> {
   const began = Date.now();
   const deadline = began + timeoutMs;

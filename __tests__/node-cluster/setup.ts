@@ -17,8 +17,6 @@ const NETWORKS = '198.18.0.0/15,10.96.0.0/16,10.88.0.0/16';
 export default async function setup(): Promise<void> {
   for (const name of ['NO_PROXY', 'no_proxy'])
     process.env[name] = [process.env[name], NETWORKS].filter(Boolean).join(',');
-  // Pods take longer than the processes that replace them in the sandbox.
-  process.env['HUB_UNTIL_TIMEOUT'] = '600000';
   const node = await start().catch(async (error: unknown) => {
     const file = process.env['HUB_NODE_OBSTACLE'];
     if (file && isOfMachine(error)) await writeFile(file, errorLine(error));

@@ -115,7 +115,7 @@ describe('kubectl hub validate', () => {
         await writeFile(file, `a: [\n${"'\n".repeat(240_000)}`);
         const command = spawn(process.execPath, [BUNDLE, 'validate', file], { stdio: 'ignore' });
         const ended = once(command, 'exit');
-        const [reader] = await until('the text is being read', () => childrenOf(command.pid!));
+        const [reader] = await until('the text is being read', () => readersOf(command.pid!));
         // A stopped process cannot end itself.
         process.kill(reader!, 'SIGSTOP');
         command.kill(signal);
@@ -128,8 +128,16 @@ describe('kubectl hub validate', () => {
   );
 });
 
-/** Returns the ids of the processes that a process has started, or undefined when it has none. */
-async function childrenOf(pid: number): Promise<readonly number[] | undefined> {
-  const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }));
+/**
+ * Returns the ids of the processes in which a command reads texts, or undefined when it has none. Until such a
+ * process executes its own program it has the command line of the command, and the command waits for it in
+ * `spawn`: if it was stopped then, the command would see no signal.
+ */
+async function readersOf(pid: number): Promise<readonly number[] | undefined> {
+  const { stdout } = await promisify(execFile)('pgrep', ['-P', String(pid), '-f', '--', ' -e ']).catch(
+    () => ({
+      stdout: '',
+    }),
+  );
   return stdout === '' ? undefined : stdout.trim().split('\n').map(Number);
 }

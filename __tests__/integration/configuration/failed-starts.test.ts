@@ -61,12 +61,10 @@ describe('HubConfiguration', () => {
   test('a content that ends the process of the hub is replaced by the previous one', async () => {
     const before = await villa.rollouts();
     await villa.change(`${BASE}deadly:\n`);
-    const { message } = await home.ready(
-      'hubconfiguration',
-      'villa',
-      { status: 'False', reason: 'CheckFailed' },
-      480_000,
-    );
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
     expect(message).toMatch(
       /^The hub’s process ended [4-9] times with this configuration \(last: exit code 3\), although its check accepts it/,
     );

@@ -116,7 +116,7 @@ describe('an upgrade of dist/', () => {
     await start('before');
     const items = [{ ...token, stringData: { token: 'any' } }, ...resources.map(inHome)];
     await cluster.must(['apply', '--filename=-'], JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-    await until('all automations are in the hub', async () => (await hubWrites()) >= AUTOMATIONS, 480_000);
+    await until('all automations are in the hub', async () => (await hubWrites()) >= AUTOMATIONS);
     await cluster.must([
       'wait',
       '--for=condition=Ready',
@@ -143,14 +143,10 @@ describe('an upgrade of dist/', () => {
 
     await installOperator(cluster.sandbox);
     await start('after');
-    await until(
-      'each resource is reconciled',
-      async () => {
-        const done = await reconciled();
-        return resources.every(({ kind, metadata }) => done.has(`${kind}/${metadata.name}`));
-      },
-      480_000,
-    );
+    await until('each resource is reconciled', async () => {
+      const done = await reconciled();
+      return resources.every(({ kind, metadata }) => done.has(`${kind}/${metadata.name}`));
+    });
     await operator.process.stop(); // after the stop all writes that had begun are complete
     expect({ versions: await versions(), writes: await hubWrites() }).toEqual(before);
   });

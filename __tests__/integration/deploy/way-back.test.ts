@@ -250,17 +250,13 @@ describe('70 objects of an earlier version', () => {
   test('are Ready under the earlier version', async () => {
     expect(resources.filter(({ kind }) => kind !== 'Secret').length).toBeGreaterThanOrEqual(69);
     await runVersion(earlier, 'earlier');
-    await until(
-      'the registries of the hubs are on their volumes',
-      async () => {
-        // A hub keeps its registries in memory for minutes, and writes them when it stops. If a busy machine
-        // kills it before that, its devices get other ids at the next start.
-        await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
-        await settledUnderEarlier();
-        return (await Promise.all(hubs.map(knowsItsDevices))).every((each) => each);
-      },
-      600_000,
-    );
+    await until('the registries of the hubs are on their volumes', async () => {
+      // A hub keeps its registries in memory for minutes, and writes them when it stops. If a busy machine
+      // kills it before that, its devices get other ids at the next start.
+      await cluster.must(['delete', 'pods', '--all', `--namespace=${NAMESPACE}`]);
+      await settledUnderEarlier();
+      return (await Promise.all(hubs.map(knowsItsDevices))).every((each) => each);
+    });
     before = await written();
     started = await starts();
     for (const name of hubs) {

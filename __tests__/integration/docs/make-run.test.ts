@@ -18,7 +18,7 @@ beforeAll(async () => {
   // Replaces the installed package by the file that `make run` has built.
   const program = join(reader.folder, 'bin', 'kubectl-hub');
   await writeFile(program, `#!/bin/sh\nexec node ${BUNDLE} "$@"\n`, { mode: 0o755 });
-}, 1_200_000);
+});
 
 afterAll(() => reader?.stop());
 

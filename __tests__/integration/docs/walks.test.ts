@@ -28,7 +28,7 @@ let reader: Reader;
 beforeAll(async () => {
   // The second reader's hub is on this machine.
   reader = await Reader.start({ ALLOW_LOCAL_HUBS: 'true' });
-}, 1_200_000);
+});
 afterAll(() => reader?.stop());
 
 /** Returns the commands of a page in their order. */

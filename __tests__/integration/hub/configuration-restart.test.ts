@@ -253,13 +253,10 @@ describe('HubConfiguration', () => {
     const [applied, before] = [(await villa.status())['appliedHash'], await villa.rollouts()];
     const unknown = `${BASE}homeassistant:\n  auth_providers:\n    - type: unknown\n`;
     await villa.change(unknown, { reloadStrategy: 'auto' });
-    const { message } = await home.ready(
-      'hubconfiguration',
-      'villa',
-      { status: 'False', reason: 'CheckFailed' },
-      // A start into recovery mode consists of two starts.
-      480_000,
-    );
+    const { message } = await home.ready('hubconfiguration', 'villa', {
+      status: 'False',
+      reason: 'CheckFailed',
+    });
     expect(message).toContain('came up in its recovery mode');
     await until('the hub runs again', async () => {
       await home.ready('hub', 'villa');

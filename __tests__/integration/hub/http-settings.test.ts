@@ -72,12 +72,10 @@ const change = (settings: object) => villa.change(`${BASE}http: ${JSON.stringify
  * ones.
  */
 async function reverted(words: string): Promise<void> {
-  const { message } = await home.ready(
-    'hubconfiguration',
-    'villa',
-    { status: 'False', reason: 'InvalidConfiguration' },
-    480_000,
-  );
+  const { message } = await home.ready('hubconfiguration', 'villa', {
+    status: 'False',
+    reason: 'InvalidConfiguration',
+  });
   expect(message).toMatch(/gone back to its former settings.*Change the section\.$/);
   expect(message).toContain(words);
   expect(await home.condition('hubconfiguration', 'villa', 'HttpSettingsReady')).toMatchObject({
