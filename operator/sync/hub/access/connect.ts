@@ -286,20 +286,22 @@ function reportFailedSetting(context: HubContext, error: unknown): void {
     context.problem ??= stalled('RejectedByHub', rejectedSettingMessage(error));
     return;
   }
-  const message = `${bootstrapCompleted.message} The hub failed at a request of the bootstrap: ${error.message}`;
-  context.conditions['BootstrapReady'] = { ...bootstrapCompleted, message };
+  addToBootstrapReady(context, `The hub failed at a request of the bootstrap: ${error.message}`);
   requeueAfter(context, DEPENDENCY_REQUEUE);
 }
 
 /** Reports the core settings that the user's YAML overrides (rules.md, "Core settings"). */
-function reportOverriddenSettings({ hub, conditions, events }: HubContext, fields: readonly string[]): void {
+function reportOverriddenSettings(context: HubContext, fields: readonly string[]): void {
   const message = `The hub takes its location and units from configuration.yaml; these differ in bootstrap: ${fields.join(', ')}. Remove them in one of the two.`;
-  conditions['BootstrapReady'] = {
-    ...bootstrapCompleted,
-    message: `${bootstrapCompleted.message} ${message}`,
-  };
-  const reported = hub.status?.conditions?.some(({ message: before }) => before.endsWith(message));
-  if (!reported) events.push({ type: 'Warning', reason: 'CoreConfigInYaml', message });
+  addToBootstrapReady(context, message);
+  const reported = context.hub.status?.conditions?.some(({ message: before }) => before.includes(message));
+  if (!reported) context.events.push({ type: 'Warning', reason: 'CoreConfigInYaml', message });
+}
+
+/** Adds to `BootstrapReady` that a setting differs. Each of several settings is named. */
+function addToBootstrapReady({ conditions }: HubContext, sentence: string): void {
+  const { message } = conditions['BootstrapReady'] ?? bootstrapCompleted;
+  conditions['BootstrapReady'] = { ...bootstrapCompleted, message: `${message} ${sentence}` };
 }
 
 const phaseUnknown = { status: { phase: 'Unknown' } };

@@ -336,6 +336,22 @@ describe('Connector', () => {
     expect(context.requeueAfter).toBe(30_000);
   });
 
+  test('names each setting that is not set up: a later one does not hide an earlier one', async () => {
+    server.routes.set('GET /api/config', json(200, { ...config, config_source: 'yaml' }));
+    hub = aHub({ spec: { bootstrap: { analytics: true, location: { currency: 'CHF' } } } });
+    answers['auth/refresh_tokens'] = ({ fail }) => fail('unknown_error', 'No tokens');
+    answers['analytics'] = ({ fail }) => fail('unknown_error', 'No analytics');
+    token = `h.${Buffer.from('{"iss":"x"}').toString('base64url')}.s`;
+    const { context } = await reconcile();
+    const condition = context.conditions['BootstrapReady']!;
+    for (const words of ['No tokens', 'differ in bootstrap: currency', 'No analytics'])
+      expect(condition.message).toContain(words);
+    expect(context.events).toHaveLength(1);
+    const conditions = [{ type: 'BootstrapReady', lastTransitionTime: '', ...condition }];
+    hub = { ...hub, status: { conditions } };
+    expect((await reconcile()).context.events).toEqual([]);
+  });
+
   test.each([
     ['NOT_RUNNING', 'Starting: the hub is loading its integrations (NOT_RUNNING).'],
     ['STARTING', 'Starting: the hub is loading its integrations (STARTING).'],
