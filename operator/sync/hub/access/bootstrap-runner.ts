@@ -4,6 +4,7 @@ import type { Hub } from '../../../kinds/index';
 import { BOOTSTRAP_RETRY, DEPENDENCY_REQUEUE, POD_NOT_READY_REQUEUE } from '../../../base/limits';
 import type { Reason } from '../../../kinds/reasons';
 import { conditionOf } from '../../../runtime/conditions';
+import { errorOutcome } from '../../../runtime/error-outcome';
 import type { EventSpec } from '../../../runtime/event-spec';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import type { NotReadyCause } from '../health/pod-state';
@@ -28,7 +29,12 @@ export class BootstrapRunner {
     this.bootstrap = new Bootstrap(services);
   }
 
-  /** @throws HubBanned the hub has banned the operator's address */
+  /**
+   * Runs the step of the present state. A refusal by the cluster, such as that of the Secret for the token, is an outcome
+   * too: without a token the hub cannot be used, and `BootstrapReady` says so.
+   *
+   * @throws HubBanned the hub has banned the operator's address
+   */
   async run({ hub, spec, reconcile }: HubContext, url: string): Promise<Outcome> {
     const { clock } = this.services;
     const state = hub.status?.bootstrap?.state ?? 'WaitForHealth';
@@ -38,6 +44,8 @@ export class BootstrapRunner {
       const step = await this.bootstrap.step(from, { hub, spec, url, forced: reconcile.forced });
       return stepOutcome(hub, clock, step, this.bootstrap.rejectedDigest(hub));
     } catch (error) {
+      const refusal = errorOutcome(error);
+      if (refusal) return { ...refusal, ...inProgress(hub, clock, state, `${state}: ${refusal.message}`) };
       if (!(error instanceof HubError) || error instanceof HubBanned) throw error;
       if (isInvalidSetting(error)) {
         const message = rejectedSettingMessage(error);
