@@ -142,10 +142,12 @@ export class ConfigurationReconciler {
   /** What a restart of the hub for its settings has to wait for, see {@link HttpPolicy.restartWaitsFor}. */
   private async restartWaitsFor(hub: Hub, { reason, type }: Outcome): Promise<string | undefined> {
     if (reason === 'RestartPending' && type !== 'Stalled') return 'it has been restarted for other sections';
-    const heldBy = restartHeldBy(hub);
-    if (heldBy !== undefined) return `the Hub ${hub.metadata.name} no longer reports ${heldBy}`;
     const occupation = await this.restarts.occupation(hub);
-    return occupation && OCCUPATIONS[occupation];
+    if (occupation) return OCCUPATIONS[occupation];
+    // The Hub may have been suspended since the reconcile began: texts were read and the hub was asked.
+    const { namespace, name } = hub.metadata;
+    const heldBy = restartHeldBy(this.services.cache.get<Hub>('Hub', namespace, name) ?? hub);
+    return heldBy && `the Hub ${name} no longer reports ${heldBy}`;
   }
 
   /**

@@ -61,6 +61,8 @@ export class House {
   readsDelivery = false;
   /** Whether the Hub is suspended. It keeps its conditions. */
   isSuspended = false;
+  /** Whether a Hub that is suspended has the condition for that: status is written a moment later. */
+  showsSuspension = true;
   /** What a restart of the hub would interrupt. */
   occupation: Occupation | undefined;
   private status: HubConfiguration['status'];
@@ -250,7 +252,7 @@ export class House {
     const conditions = [
       { type: 'Ready', status: 'False', reason: present, ...rest },
       ...(mistake ? [{ type: 'Stalled', status: 'True', reason: mistake.reason, ...rest }] : []),
-      ...(this.isSuspended ? [suspended] : []),
+      ...(this.isSuspended && this.showsSuspension ? [suspended] : []),
     ];
     const restartHeld = mistake?.reason === 'InvalidSpec' ? mistake.reason : undefined;
     return aHub({

@@ -60,6 +60,18 @@ describe('settings of the web server', () => {
     expect(sent).not.toEqual([]);
   });
 
+  test('are not sent to a hub whose Hub is suspended together with the change, or while the hub is asked', async () => {
+    const { house, sent } = await started();
+    house.showsSuspension = false;
+    house.isSuspended = true;
+    expect((await house.reconcile(house.desired(WITH), 5)).reason).toBe('RestartPending');
+    house.isSuspended = false;
+    Object.defineProperty(house, 'occupation', { get: () => void (house.isSuspended = true) });
+    const held = await house.reconcile(house.desired(WITH), 5);
+    expect(held.message).toContain('once the Hub villa no longer reports Suspended');
+    expect(sent).toEqual([]);
+  });
+
   test('are not sent during a backup', async () => {
     const { house, sent } = await started();
     house.occupation = 'backup';

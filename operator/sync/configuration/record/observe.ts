@@ -15,6 +15,7 @@ import { HUB_CONTAINER, hubContainer, type Pod } from '../../hub-pod/owned-objec
 import { type FoldersReport, prepareReport } from '../../hub-pod/termination-messages';
 import { payloadHash } from '../../objects/payload-hash';
 import type { Services } from '../../services';
+import { isHeld } from '../../still-desired';
 import { type ContentHashes, readMarker } from '../../hub-pod/content-hashes';
 import { asInHub } from './folders';
 import { type Published, publishedConfiguration, restartOfTemplate } from './publish';
@@ -276,12 +277,13 @@ async function answersInRecoveryMode(hubs: Pick<HubClients, 'contact'>, hub: Hub
 }
 
 /**
- * The reason why the Hub cannot begin a restart.
+ * The reason why the Hub cannot begin a restart. A field or an annotation that was set a moment ago is in no condition
+ * yet, and holds the restart all the same.
  *
  * @returns undefined when it can
  */
 export function restartHeldBy(hub: Hub): string | undefined {
-  const suspended = conditionOf(hub, 'Suspended')?.reason;
-  const isDryRun = conditionOf(hub, 'Ready')?.reason === 'DryRun';
+  const suspended = conditionOf(hub, 'Suspended')?.reason ?? (hub.spec.suspend ? 'Suspended' : undefined);
+  const isDryRun = isHeld(hub) || conditionOf(hub, 'Ready')?.reason === 'DryRun';
   return suspended ?? (isDryRun ? 'DryRun' : hub.status?.restartHeld);
 }
