@@ -1,7 +1,7 @@
 import { isBackupRunning } from '../../client/setup/backup';
 import type { HubConnection } from '../../client/connection/connection';
 import { getCoreState } from '../../client/setup/core';
-import { HubError, HubUnreachable, isUnknownCommand } from '../../client/connection/errors';
+import { HubBanned, HubError, HubUnreachable, isUnknownCommand } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
 import type { Hub } from '../../kinds/index';
 import { LONGEST_BACKUP, LONGEST_START, RESTART_HOLD, ROLLOUT_TURN } from '../../base/limits';
@@ -156,10 +156,7 @@ export class PodRestarts {
     const contacted = await this.hubs.contact(hub);
     if ('missing' in contacted) return this.lastSeen(hub, startedAt);
     try {
-      const occupation = await this.ask(hub, contacted.client, startedAt);
-      if (occupation) this.seen.set(hub, { occupation, startedAt, at: this.services.clock.monotonic() });
-      else this.seen.delete(hub);
-      return occupation;
+      return this.record(hub, startedAt, await this.ask(hub, contacted.client, startedAt));
     } catch (error) {
       if (!(error instanceof HubError)) throw error;
       // The hub does not listen, but its container runs: the process starts again inside it, perhaps to
@@ -169,8 +166,19 @@ export class PodRestarts {
         ({ type, status }) => type === 'Ready' && status !== 'True',
       );
       if (isDown && (!change || this.isRecent(change.lastTransitionTime))) return 'start';
-      return this.lastSeen(hub, startedAt);
+      const last = this.lastSeen(hub, startedAt);
+      if (!(error instanceof HubBanned) || last === 'start') return last;
+      // A ban refuses requests. A connection that was open before still answers.
+      const backup = await undefinedIf(isOfHub, this.isInBackup(hub, contacted.client.connection));
+      return backup === undefined ? last : this.record(hub, startedAt, backup ? 'backup' : undefined);
     }
+  }
+
+  /** Keeps an answer of the hub, for when it cannot be asked. */
+  private record(hub: Hub, startedAt: string, occupation: Occupation | undefined): Occupation | undefined {
+    if (occupation) this.seen.set(hub, { occupation, startedAt, at: this.services.clock.monotonic() });
+    else this.seen.delete(hub);
+    return occupation;
   }
 
   private async ask(
@@ -240,3 +248,5 @@ export class PodRestarts {
     return isOutdatedPod(pod, statefulSetOf(this.services, hub));
   }
 }
+
+const isOfHub = (error: unknown): boolean => error instanceof HubError;

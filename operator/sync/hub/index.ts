@@ -56,7 +56,7 @@ export function hubModule(
   findLeftBehind: ReportOf,
   deliveryOf: ReportOf,
 ): SyncModule<Hub> {
-  const connector = new Connector(services, hubs);
+  const connector = new Connector(services, hubs, restarts);
   const otherOperators = new OtherOperators(services);
   const rollouts = new Rollouts(services, restarts, configuration.isLoading);
   const backup = ensureBackupSchedule(services);

@@ -36,6 +36,7 @@ import {
   type WithClaim,
 } from '../steps';
 import { type Claim, configClaimOf, podOf } from '../../hub-pod/owned-objects';
+import type { PodRestarts } from '../../hub-pod/pod-restarts';
 import { recordRanVersion } from '../workload/downgrade';
 import type { MissingValue } from '../../hub-connection/secret-value';
 import {
@@ -76,10 +77,11 @@ export class Connector {
   constructor(
     private readonly services: Services,
     private readonly hubs: HubClients,
+    restarts: Pick<PodRestarts, 'occupation'>,
   ) {
     this.bootstrap = new BootstrapRunner(services);
     this.renewal = new TokenRenewal(services);
-    this.banRecovery = new BanRecovery(services);
+    this.banRecovery = new BanRecovery(services, restarts);
     this.hubStart = new HubStart(services, hubs.healthMonitor);
   }
 

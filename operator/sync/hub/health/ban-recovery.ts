@@ -14,6 +14,7 @@ import type { Services } from '../../services';
 import { PerHub } from '../../hub-connection/per-hub';
 import { deletePod, type Pod, podOf } from '../../hub-pod/owned-objects';
 import { stuckPod } from './pod-state';
+import type { Occupation, PodRestarts } from '../../hub-pod/pod-restarts';
 import { unbanReport } from '../../hub-pod/termination-messages';
 import type { HubContext } from '../steps';
 
@@ -41,7 +42,11 @@ export class BanRecovery {
    */
   private readonly pendingRestart: PerHub<{ readonly pod: string; readonly at: string | undefined }>;
 
-  constructor(private readonly services: Pick<Services, 'clock' | 'cluster' | 'settings' | 'cache'>) {
+  /** @param restarts says what a restart would interrupt */
+  constructor(
+    private readonly services: Pick<Services, 'clock' | 'cluster' | 'settings' | 'cache'>,
+    private readonly restarts: Pick<PodRestarts, 'occupation'>,
+  ) {
     this.pendingRestart = new PerHub(services.cache);
   }
 
@@ -77,6 +82,8 @@ export class BanRecovery {
         return { ...stopped(context, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
+        const occupation = await this.restarts.occupation(hub);
+        if (occupation) return recovering(`${sentence(ban)} ${OCCUPIED[occupation]}`, POD_NOT_READY_REQUEUE);
         const { lastSelfUnban: at } = banStatus(decision.history);
         this.pendingRestart.set(hub, { pod: pod.metadata.uid!, at });
         return this.scheduleRestart(decision.history, ban);
@@ -146,6 +153,11 @@ export class BanRecovery {
     return recovering(message, after);
   }
 }
+
+const OCCUPIED: Readonly<Record<Occupation, string>> = {
+  start: 'The restart that lifts the ban waits for the end of the start of the hub.',
+  backup: 'The restart that lifts the ban waits for the end of a backup, for an hour at most.',
+};
 
 const manualSteps = (address: string): string =>
   `remove ${address || 'the address of the operator'} from ip_bans.yaml on the volume and restart the hub.`;

@@ -26,6 +26,9 @@ const config = {
   time_zone: 'UTC',
 };
 
+/** Nothing that a restart would interrupt. */
+const idle = { occupation: () => Promise.resolve(undefined) };
+
 let server: FakeHub;
 let clock: ManualClock;
 let hub: Hub;
@@ -124,7 +127,7 @@ beforeEach(async () => {
     },
   });
   const hubs = { client: () => client, healthMonitor: { watch: () => undefined } };
-  connector = new Connector(given, hubs as unknown as HubClients);
+  connector = new Connector(given, hubs as unknown as HubClients, idle);
 });
 afterEach(async () => {
   client.close();

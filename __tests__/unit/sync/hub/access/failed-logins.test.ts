@@ -102,7 +102,7 @@ function startOperator() {
     secrets: { get: () => Promise.resolve(new Map(Object.entries(secret))) },
   });
   const hubs = new HubClients(given);
-  return { hubs, connector: new Connector(given, hubs) };
+  return { hubs, connector: new Connector(given, hubs, { occupation: () => Promise.resolve(undefined) }) };
 }
 
 /**

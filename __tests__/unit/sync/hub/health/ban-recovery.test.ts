@@ -1,6 +1,7 @@
 import type { Hub, HubStatus } from '../../../../../operator/kinds/index';
 import type { Waiting } from '../../../../../operator/runtime/outcome';
 import { BanRecovery } from '../../../../../operator/sync/hub/health/ban-recovery';
+import type { Occupation } from '../../../../../operator/sync/hub-pod/pod-restarts';
 import type { HubContext } from '../../../../../operator/sync/hub/steps';
 import { silentLog } from '../../../../cluster/silent-log';
 import { ManualClock } from '../../../manual-clock';
@@ -12,6 +13,7 @@ const clock = new ManualClock();
 const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025-12-31T00:00:00Z' } };
 let pod: object;
 let deleted: string[];
+let occupation: Occupation | undefined;
 let unban: BanRecovery;
 
 const banRecovery = (podIp: string) =>
@@ -27,10 +29,12 @@ const banRecovery = (podIp: string) =>
         },
       },
     }),
+    { occupation: () => Promise.resolve(occupation) },
   );
 
 beforeEach(() => {
   deleted = [];
+  occupation = undefined;
   pod = oldPod;
   unban = banRecovery('10.0.0.1');
 });
@@ -55,6 +59,22 @@ describe('BanRecovery', () => {
     await reconcile(status as HubStatus);
     expect(deleted).toEqual(['DELETE /api/v1/namespaces/home/pods/h-0']);
   });
+
+  test.each(['start', 'backup'] as const)(
+    'interrupts no %s, and counts no restart for it',
+    async (activity) => {
+      occupation = activity;
+      const waits = await reconcile({});
+      expect(waits).toMatchObject({ type: 'Waiting', reason: 'HubBanned', after: 10_000 });
+      expect(waits.message).toContain(
+        `waits for the end of ${activity === 'start' ? 'the start' : 'a backup'}`,
+      );
+      expect(waits.status).toEqual({ phase: 'Unknown' });
+      occupation = undefined;
+      await reconcile((await reconcile({})).status as HubStatus);
+      expect(deleted).toHaveLength(1);
+    },
+  );
 
   test('does not delete the pod while the status with the count was not written', async () => {
     await reconcile({});

@@ -1,4 +1,9 @@
-import { HubRejected, HubUnreachable, TokenRejected } from '../../../../../operator/client/connection/errors';
+import {
+  HubBanned,
+  HubRejected,
+  HubUnreachable,
+  TokenRejected,
+} from '../../../../../operator/client/connection/errors';
 import { operatorAnnotations } from '../../../../../operator/kinds/annotations';
 import type { Hub } from '../../../../../operator/kinds';
 import type { Manifest } from '../../../../../operator/runtime/apply';
@@ -266,6 +271,25 @@ describe('Rollouts', () => {
         expect(await cluster.delay(villa)).toEqual({ delay: 0 });
       },
     );
+
+    test('is asked for a backup by its open connection when it has banned the operator', async () => {
+      const cluster = new Cluster();
+      const [villa] = cluster.hubs;
+      cluster.answer = new HubBanned();
+      cluster.backup = { state: 'create_backup' };
+      expect(await cluster.restarts.occupation(villa)).toBe('backup');
+      cluster.backup = new HubBanned();
+      expect(await cluster.restarts.occupation(villa)).toBe('backup');
+      await cluster.clock.advance(10 * 60_000);
+      expect(await cluster.restarts.occupation(villa)).toBeUndefined();
+      cluster.answer = { state: 'RUNNING', recorder_state: { migration_in_progress: true } };
+      await cluster.restarts.occupation(villa);
+      cluster.answer = new HubBanned();
+      cluster.backup = { state: 'idle' };
+      expect(await cluster.restarts.occupation(villa)).toBe('start');
+      await cluster.clock.advance(10 * 60_000);
+      expect(await cluster.restarts.occupation(villa)).toBeUndefined();
+    });
 
     test('counts as in the state of its last answer', async () => {
       const cluster = new Cluster();
