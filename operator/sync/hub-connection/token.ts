@@ -128,23 +128,38 @@ function supersededSecrets({ cache, applier }: TokenServices, hub: Hub, current:
  * they see the changed Secret.
  */
 export class TokenRenewal {
+  /**
+   * The token of each Hub beside which the hub has none of the operator. A new process does not know: the one
+   * before may have ended between the issue of a token and its first use.
+   */
+  private readonly sole: PerHub<string>;
   /** The former token of each Hub, which the token in the Secret replaces. */
   private readonly superseded: PerHub<string>;
 
   constructor(private readonly services: TokenServices) {
+    this.sole = new PerHub(services.cache);
     this.superseded = new PerHub(services.cache);
+  }
+
+  /**
+   * Revokes the other tokens of the operator, once for each token: superseded ones, and those that a crash or an
+   * earlier Hub of this name has left in the hub, and no Secret holds.
+   *
+   * @param token the token that the hub has just accepted
+   */
+  async revokeOthers(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
+    if (this.sole.get(hub) === token) return;
+    if (hub.status?.bootstrap?.state === 'Done' && !this.isOurs(hub, spec)) return;
+    await revokeOtherTokens(client.connection, token);
+    this.sole.set(hub, token);
   }
 
   /** @param token the token that the hub has just accepted */
   async ensureFresh(hub: Hub, spec: HubSpec, client: HubClient, token: string): Promise<void> {
-    const old = this.superseded.get(hub);
-    if (old !== undefined && old !== token) {
-      await revokeOtherTokens(client.connection, token);
-      this.superseded.delete(hub);
-    } else if (old === undefined && this.isOurs(hub, spec) && renewalDue(token, this.services.clock.now())) {
-      await issueToken(this.services, hub, spec, client.connection);
-      this.superseded.set(hub, token);
-    }
+    if (this.superseded.get(hub) === token) return; // the Secret has another one already
+    if (!this.isOurs(hub, spec) || !renewalDue(token, this.services.clock.now())) return;
+    await issueToken(this.services, hub, spec, client.connection);
+    this.superseded.set(hub, token);
   }
 
   private isOurs(hub: Hub, spec: HubSpec): boolean {

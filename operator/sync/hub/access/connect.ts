@@ -49,7 +49,7 @@ import {
 } from './bootstrap-runner';
 import { coreDifference, ensureAnalytics, ensureCoreSettings } from './core-settings';
 import { releaseCredentials } from './credentials';
-import { resolveAccess, revokeOtherTokens, TokenRenewal } from '../../hub-connection/token';
+import { resolveAccess, TokenRenewal } from '../../hub-connection/token';
 
 /** The hub of a ready pod, and a client for it. */
 interface Located extends Found {
@@ -236,8 +236,7 @@ export class Connector {
     if (!spec.bootstrap.enabled) return;
     const settings = [
       async () => {
-        // A crash, or an earlier Hub of this name, may have left tokens in the hub that no Secret holds.
-        if (hub.status?.bootstrap?.state !== 'Done') await revokeOtherTokens(client.connection, token);
+        await this.renewal.revokeOthers(hub, spec, client, token);
         Object.assign(status, bootstrapStatus(hub, this.services.clock, 'Done', 'Bootstrap is complete.'));
       },
       () => this.renewal.ensureFresh(hub, spec, client, token),

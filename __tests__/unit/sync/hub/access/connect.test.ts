@@ -61,7 +61,10 @@ const refusing = (message: string) => ({
 beforeEach(async () => {
   server = await FakeHub.start();
   server.routes.set('GET /api/config', json(200, config));
-  answers = { 'auth/current_user': ({ succeed }) => succeed({ id: 'ada', name: 'Ada', is_admin: true }) };
+  answers = {
+    'auth/current_user': ({ succeed }) => succeed({ id: 'ada', name: 'Ada', is_admin: true }),
+    'auth/refresh_tokens': ({ succeed }) => succeed([]),
+  };
   server.onCommand = (command) => (answers[command.message.type] ?? (() => command.succeed({})))(command);
   clock = new ManualClock();
   client = new HubClient({ url: server.url, token: 'good-token', clock, log: silentLog });

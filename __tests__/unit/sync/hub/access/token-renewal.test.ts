@@ -34,7 +34,7 @@ describe('renewalDue', () => {
 });
 
 describe('TokenRenewal', () => {
-  test('revokes the tokens of earlier Hubs on the volume together with the superseded one, and no user’s tokens', async () => {
+  async function setup(isOurs = true) {
     const clock = new ManualClock();
     await clock.advance(Math.max(0, MADE + 9.5 * DAY - clock.now()));
     const [old, renewed] = [token(10, 'old'), token(3650, 'renewed')];
@@ -50,27 +50,61 @@ describe('TokenRenewal', () => {
     const connection = {
       command: (type: string, { refresh_token_id: id }: { refresh_token_id?: string } = {}) => {
         if (type === 'auth/delete_refresh_token') revoked.push(id);
+        if (type === 'auth/long_lived_access_token') issued++;
         return Promise.resolve(type === 'auth/refresh_tokens' ? records : renewed);
       },
     };
+    let issued = 0;
     const secret = { metadata: { name: 'villa-api-token' } };
     const given = services({
       clock,
       cache: { get: <T>() => secret as T, list: function* () {} },
       applier: {
-        isOurs: () => true,
+        isOurs: () => isOurs,
         labels: () => ({}),
         dryRun: () => Promise.resolve(),
         apply: <T>() => Promise.resolve(secret as T),
       },
     });
-    const renewal = new TokenRenewal(given);
-    const hub = aHub();
+    const hub = aHub({ status: { bootstrap: { state: 'Done' } } });
     const spec = defaulted(definition.spec, hub.spec);
     const client = hubClient({ connection });
-    await renewal.ensureFresh(hub, spec, client, old);
-    expect(revoked).toEqual([]);
-    await renewal.ensureFresh(hub, spec, client, renewed);
+    /** Starts a process of the operator. Returns its reconcile of a hub that has accepted this token. */
+    const start = () => {
+      const renewal = new TokenRenewal(given);
+      return async (accepted: string) => {
+        await renewal.revokeOthers(hub, spec, client, accepted);
+        await renewal.ensureFresh(hub, spec, client, accepted);
+      };
+    };
+    return { records, revoked, old, renewed, start, issued: () => issued };
+  }
+
+  test('revokes the tokens of earlier Hubs on the volume together with the superseded one, and no user’s tokens', async () => {
+    const { records, revoked, old, renewed, start, issued } = await setup();
+    const [fresh] = records.splice(1, 1);
+    const reconcile = start();
+    await reconcile(old);
+    await reconcile(old);
+    expect(revoked).toEqual(['former']);
+    expect(issued()).toBe(1);
+    records.push(fresh!);
+    await reconcile(renewed);
+    await reconcile(renewed);
+    expect(revoked).toEqual(['former', 'old', 'former']);
+    expect(issued()).toBe(1);
+  });
+
+  test('revokes the former token although the process ended before the first use of the new one', async () => {
+    const { revoked, renewed, start } = await setup();
+    const reconcile = start();
+    await reconcile(renewed);
     expect(revoked).toEqual(['old', 'former']);
+  });
+
+  test('revokes nothing because of a token that a person has stored', async () => {
+    const { revoked, renewed, start } = await setup(false);
+    await start()(renewed);
+    expect(revoked).toEqual([]);
   });
 });
