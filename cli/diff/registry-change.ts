@@ -107,7 +107,7 @@ export async function registryChange(
 }
 
 /** The other resources whose entries are in the same registry or collection. */
-const siblingsOf = (
+export const siblingsOf = (
   entryType: EntryType,
   { kind, metadata: { name } }: CustomResource,
   others: readonly CustomResource[],

@@ -4,6 +4,7 @@ import { clusterCommand, type CommandContext } from '../command-context';
 import { CommandError } from '../command-error';
 import type { Environment } from '../environment';
 import { type ExitCode, exitCodes } from '../exit-codes';
+import { StoredObjects } from '../diff/stored-objects';
 import { openHub, type OpenHub, openUrl } from '../hub/access';
 import { count, formatResult, formatTable, oneLine } from '../output';
 import { withTexts } from '../with-texts';
@@ -13,7 +14,7 @@ import { type Destination, destinationOf, withDestination } from './options';
 import { blueprintsInCluster } from './blueprints';
 import { withoutResource } from './in-cluster';
 import { readHub, registryNames } from './read-hub';
-import { describe } from './resources';
+import { describe, type DescribedHub } from './resources';
 
 /** Options that select the hub of a command. */
 export interface HubOptions extends ClusterOptions {
@@ -59,10 +60,7 @@ export function exportCommand(context: CommandContext): Command {
 async function exportHub(environment: Environment, options: ExportOptions): Promise<ExitCode> {
   const { clock, terminal } = environment;
   const inFiles = options.config === undefined ? {} : await idsInCopy(options.config);
-  if (options.new && (options.url !== undefined || options.hub === undefined))
-    throw new CommandError(
-      '--new needs --hub NAME without --url: it compares the hub with the resources of its Hub',
-    );
+  refuseNewWithoutHub(options);
   const hub = await openNamed(environment, options);
   try {
     const { content, notExpressed: unread } = await readHub(
@@ -74,7 +72,10 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
     );
     const hubName = options.hub ?? DEFAULT_NAME;
     const all = describe(hubName, content);
-    const { described, notExpressed: ambiguous } = await askedOf(environment, options, all);
+    const { described, notExpressed: undescribed } = await askedOf(environment, options, hub, {
+      ...all,
+      notExpressed: [...unread, ...all.notExpressed],
+    });
     terminal.progress('Checking the resources');
     const { files, notExpressed: unfit, warnings } = await filesOf(described);
     const { written, kept, others } = await withTexts(clock, (texts) =>
@@ -82,7 +83,7 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
     );
     const result = {
       written: written.map(({ path, kind, name }) => ({ path, kind, name })),
-      notExpressed: [...unread, ...ambiguous, ...unfit],
+      notExpressed: [...undescribed, ...unfit].map(({ object, reason }) => ({ object, reason })),
       warnings,
       kept,
       others: options.new ? [] : others,
@@ -95,17 +96,26 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
   }
 }
 
-/** The objects that get a file. @throws CommandError, ApiError */
+/** @throws CommandError */
+function refuseNewWithoutHub({ hub, new: isNew, url }: ExportOptions): void {
+  if (isNew && (url !== undefined || hub === undefined))
+    throw new CommandError(
+      '--new needs --hub NAME without --url: it compares the hub with the resources of its Hub',
+    );
+}
+
+/** The objects that get a file. @throws CommandError, ApiError, HubError */
 async function askedOf(
-  { connect }: Pick<Environment, 'connect'>,
-  { new: isNew, hub, ...options }: ExportOptions,
-  all: ReturnType<typeof describe>,
-): Promise<ReturnType<typeof describe>> {
-  if (!isNew || hub === undefined) return all;
+  { clock, connect, terminal }: Pick<Environment, 'clock' | 'connect' | 'terminal'>,
+  { new: isNew, hub: name, ...options }: ExportOptions,
+  { client }: OpenHub,
+  all: DescribedHub,
+): Promise<DescribedHub> {
+  if (!isNew || name === undefined) return all;
+  terminal.progress('Looking for the resources of the objects');
   const cluster = connect(options);
   try {
-    const { described, notExpressed } = await withoutResource(cluster, hub, all.described);
-    return { described, notExpressed: [...all.notExpressed, ...notExpressed] };
+    return await withoutResource(cluster, name, all, new StoredObjects(client, clock));
   } finally {
     cluster.close();
   }

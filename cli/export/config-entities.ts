@@ -5,6 +5,7 @@ import { HubFailed, HubRejected, isUnknownCommand } from '../../operator/client/
 import { parseJson } from '../../operator/client/connection/answer-body';
 import type { HubClient } from '../../operator/client/hub-client';
 import { readLog } from '../../operator/client/setup/log-records';
+import { automation, scene, script } from '../../operator/kinds';
 import { isMarker } from '../../operator/kinds/ids';
 
 /** An automation, scene or script in the hub's own file. */
@@ -20,12 +21,23 @@ export interface NotExpressed {
   readonly object: string;
   /** Why the object is not exported, as a sentence. */
   readonly reason: string;
+  /**
+   * The kind that its resource has or would have, with the id of the object in the hub. Absent: no resource can have
+   * it, or only a part of it is not expressed.
+   */
+  readonly of?: { readonly kind: string; readonly domain?: string; readonly id: string };
 }
 
 interface ReadEntities {
   readonly stored: readonly StoredEntity[];
   readonly notExpressed: readonly NotExpressed[];
 }
+
+const KINDS: Readonly<Record<ConfigEntityKind, string>> = {
+  automation: automation.kind,
+  scene: scene.kind,
+  script: script.kind,
+};
 
 const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
   automation: 'automation',
@@ -77,7 +89,7 @@ export async function readEntities(
   if (firstRead === 'broken')
     return {
       stored: [],
-      notExpressed: entities.map(({ entity_id: object }) => ({ object, reason: UNREADABLE })),
+      notExpressed: entities.map((each) => unread(kind, each, UNREADABLE)),
     };
   const stored: StoredEntity[] = [];
   let done = 0;
@@ -87,7 +99,7 @@ export async function readEntities(
     const found = running ?? (entity === first ? firstRead : await client.entities.read(kind, id));
     report((done += 1), entities.length);
     if (!found) {
-      return void notExpressed.push({ object: entityId, reason: whyUnread(states, entity) });
+      return void notExpressed.push(unread(kind, entity, whyUnread(states, entity)));
     }
     const { id: _, ...payload } = found;
     stored.push({ id, entityId, payload });
@@ -104,6 +116,12 @@ const ofKind = (kind: ConfigEntityKind, all: readonly RegistryEntity[]): readonl
         entityId.startsWith(`${kind}.`) && platform === PLATFORMS[kind] && !isMarker(id),
     )
     .sort((a, b) => (a.unique_id < b.unique_id ? -1 : 1));
+
+const unread = (
+  kind: ConfigEntityKind,
+  { entity_id: object, unique_id: id }: RegistryEntity,
+  reason: string,
+): NotExpressed => ({ object, reason, of: { kind: KINDS[kind], id } });
 
 /** Why the file lacks an entity that the registry has. */
 function whyUnread(

@@ -82,11 +82,17 @@ interface References {
   readonly settings: HubSettings | undefined;
 }
 
+/** The objects of a hub as resources, and those that no resource can describe. */
+export interface DescribedHub {
+  readonly described: readonly Described[];
+  readonly notExpressed: readonly NotExpressed[];
+}
+
 /** The resources for the content of a hub, named after aliases, in the order of kinds and ids. */
 export function describe(
   hub: string,
   { entities, entries, integrations, lookedUp, settings }: HubContent,
-): { readonly described: readonly Described[]; readonly notExpressed: readonly NotExpressed[] } {
+): DescribedHub {
   const nameOf = (type: string, id: string) =>
     lookedUp?.get(type)?.get(id) ??
     settings?.categories.get(type)?.get(id) ??
@@ -212,9 +218,7 @@ const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>
 function describeIntegrations(
   hub: string,
   entries: readonly ConfigEntry[],
-): {
-  readonly described: readonly Described[];
-  readonly notExpressed: readonly NotExpressed[];
+): DescribedHub & {
   /** Names of the resources by the ids of the entries. */
   readonly names: ReadonlyMap<string, string>;
 } {
@@ -233,6 +237,7 @@ function describeIntegrations(
       notExpressed.push({
         object,
         reason: 'Another entry of this integration has the same title: rename one of them in the hub.',
+        of: { kind: integration.kind, id: entry.entry_id },
       });
     else {
       const name = names.take(`${domain} ${title}`, entry.entry_id);

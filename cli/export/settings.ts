@@ -148,7 +148,7 @@ function describeDevices(
     const name = files.name(device, select);
     if (Object.keys(spec).length === 0) continue;
     const object = `device “${nameOfDevice(device)}”`;
-    if (!select) notExpressed.push({ object, reason: NO_SELECTOR });
+    if (!select) notExpressed.push({ object, reason: NO_SELECTOR, of: ofDevice(device) });
     else
       described.push({
         object: `settings of the ${object}`,
@@ -174,6 +174,8 @@ export function ownEntitySpec(
     ? specOfSettings(own.type, customizedEntity(entity, facts.get(entity.entityId), exposesNew), nameOf)
     : {};
 }
+
+const ofDevice = ({ id }: DeviceRecord) => ({ kind: deviceType.definition.kind, id });
 
 const nameOfDevice = ({ settings, originalName, id }: DeviceRecord): string =>
   String(settings['name'] ?? originalName ?? id);

@@ -1,10 +1,20 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { StoredObjects } from '../../../cli/diff/stored-objects';
+import type { NotExpressed } from '../../../cli/export/config-entities';
 import { withoutResource } from '../../../cli/export/in-cluster';
 import { describe as describeHub } from '../../../cli/export/resources';
+import type { HubSettings } from '../../../cli/export/settings';
 import type { Cluster } from '../../../cli/cluster';
+import { registryTypes } from '../../../operator/client/connection/registry-types';
 import type { ResourceType } from '../../../operator/runtime/objects';
 import { ApiError } from '../../../operator/runtime/api-errors';
+import { ManualClock } from '../manual-clock';
+import { hubClient } from '../stand-in-hub/hub-client';
 import { anEntry } from '../stand-in-hub/integrations';
-import { CommandLine } from './command-line';
+import { FakeHub, json, text } from '../client/fake-hub';
+import { CommandLine, ofHub, resource } from './command-line';
 
 const content = {
   entities: {
@@ -21,24 +31,87 @@ const content = {
     counter: [{ counter_id: 'guests', name: 'Guests' }],
     input_boolean: [{ input_boolean_id: 'guests', name: 'Guests' }],
   },
-  integrations: ['sun', 'moon'].map((domain) => anEntry({ entry_id: `of-${domain}`, domain, title: domain })),
+  integrations: [
+    ...['sun', 'moon'].map((domain) => anEntry({ entry_id: `of-${domain}`, domain, title: domain })),
+    ...['a', 'b'].map((id) => anEntry({ entry_id: id, domain: 'tide', title: 'Tide' })),
+  ],
 };
 
-/** The resources of the cluster by kind, each with its Hub, its status and more fields of its spec. */
-type Resources = Readonly<Record<string, readonly (readonly [hub: string, status: object, spec?: object])[]>>;
+const DEVICE = {
+  id: 'lamp',
+  originalName: 'Lamp',
+  serialNumber: '1',
+  identifiers: [],
+  connections: [],
+  configEntryIds: [],
+  disabledBy: null,
+  settings: { name: 'Bed', areaName: null, labels: [], disabled: false },
+};
+const settings: HubSettings = {
+  entities: [],
+  devices: [DEVICE, { ...DEVICE, id: 'plug', originalName: null, serialNumber: null }],
+  facts: new Map(),
+  exposesNew: {},
+  categories: new Map(),
+};
 
-async function exported(resources: Resources, name = 'of-another-name') {
+const byId = <T>(records: readonly T[], idOf: (record: T) => string) =>
+  Promise.resolve(new Map(records.map((record) => [idOf(record), record])));
+
+const devices = new Map(settings.devices.map((device) => [device.id, device]));
+
+const client = hubClient({
+  components: { isLoaded: () => Promise.resolve(true) },
+  registries: Object.fromEntries(
+    registryTypes.map((type) => {
+      const records = (content.entries as Partial<Record<string, readonly object[]>>)[type] ?? [];
+      const idOf = (record: object) => (record as Record<string, string>)[`${type}_id`]!;
+      return [type, { entries: () => byId(records, idOf) }];
+    }),
+  ),
+  configEntries: {
+    all: () => byId(content.integrations, (entry) => entry.entry_id),
+    isSingle: () => Promise.resolve(true),
+  },
+  settings: {
+    device: {
+      entries: () => Promise.resolve({ all: settings.devices, get: (id: string) => devices.get(id) }),
+    },
+  },
+  connection: { command: () => Promise.resolve({ version: '2026.11.0' }) },
+});
+
+interface Given {
+  readonly kind: string;
+  readonly hub?: string;
+  readonly status?: object;
+  readonly spec?: object;
+  readonly metadata?: object;
+}
+
+async function exported(
+  resources: readonly Given[],
+  name = 'of-another-name',
+  unread: readonly NotExpressed[] = [],
+) {
   const list = ({ kind }: ResourceType) =>
     Promise.resolve(
-      (resources[kind] ?? []).map(([hub, status, spec]) => ({
-        kind,
-        metadata: { name },
-        spec: { hubRef: { name: hub }, ...spec },
-        status,
-      })),
+      resources
+        .filter((each) => each.kind === kind)
+        .map(({ hub = 'villa', status = {}, spec, metadata }) => ({
+          kind,
+          metadata: { name, ...metadata },
+          spec: { hubRef: { name: hub }, ...spec },
+          status,
+        })),
     );
-  const { described: all } = describeHub('villa', content);
-  const { described, notExpressed } = await withoutResource({ list } as unknown as Cluster, 'villa', all);
+  const all = describeHub('villa', { ...content, settings });
+  const { described, notExpressed } = await withoutResource(
+    { list } as unknown as Cluster,
+    'villa',
+    { ...all, notExpressed: [...unread, ...all.notExpressed] },
+    new StoredObjects(client, new ManualClock()),
+  );
   return { found: described.map(({ object }) => object).toSorted(), notExpressed };
 }
 
@@ -51,43 +124,92 @@ const ALL = [
   'automation.a2',
   'integration moon “moon”',
   'integration sun “sun”',
+  'settings of the device “Bed”',
 ];
 
-test('an object that a resource of the Hub has, under any name, gets no file', async () => {
-  const { found } = await exported({
-    HubFloor: [['villa', { floorID: 'attic' }]],
-    HubHelper: [['villa', { id: 'guests' }, { type: 'counter' }]],
-    HubAutomation: [['villa', { automationId: '2' }]],
-    HubIntegration: [['villa', { entryID: 'of-sun' }]],
-  });
-  expect(found).toEqual(ALL.filter((each) => !/attic|counter|a2|sun/.test(each)).toSorted());
+const allBut = (...objects: readonly string[]) => ALL.filter((each) => !objects.includes(each)).toSorted();
+
+const DELETED = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+
+test.each<[object: string, resource: Given]>([
+  ['floor attic', { kind: 'HubFloor', status: { floorID: 'attic' }, spec: { name: 'Another' } }],
+  ['counter guests', { kind: 'HubHelper', status: { id: 'guests' }, spec: { type: 'counter', name: 'G' } }],
+  ['automation.a2', { kind: 'HubAutomation', status: { automationId: '2' } }],
+  [
+    'integration sun “sun”',
+    { kind: 'HubIntegration', status: { entryID: 'of-sun' }, spec: { domain: 'sun' } },
+  ],
+  [
+    'settings of the device “Bed”',
+    { kind: 'HubDevice', status: { deviceId: 'lamp' }, spec: { select: { serialNumber: 'former' } } },
+  ],
+])('an object that a resource of the Hub has, under any name, gets no file: %s', async (object, resource) => {
+  expect((await exported([resource])).found).toEqual(allBut(object));
+  expect((await exported([{ ...resource, hub: 'barn' }])).found).toEqual(allBut());
+  expect((await exported([{ ...resource, metadata: DELETED }])).found).toEqual(allBut(object));
 });
 
-test('resources of other Hubs, and those without an object yet, do not count', async () => {
-  const { found } = await exported({
-    HubFloor: [['barn', { floorID: 'attic' }]],
-    HubAutomation: [['villa', {}]],
-    HubIntegration: [['barn', { entryID: 'of-sun' }]],
-  });
-  expect(found).toEqual(ALL.toSorted());
+const ADOPTING: readonly [object: string, resource: Given][] = [
+  ['floor attic', { kind: 'HubFloor', spec: { name: 'AT TIC' } }],
+  ['counter guests', { kind: 'HubHelper', spec: { type: 'counter', name: 'G', id: 'guests' } }],
+  ['automation.a2', { kind: 'HubAutomation', spec: { hubId: '2' } }],
+  ['integration sun “sun”', { kind: 'HubIntegration', spec: { domain: 'sun' } }],
+  ['integration moon “moon”', { kind: 'HubIntegration', spec: { domain: 'moon', title: 'moon' } }],
+  ['settings of the device “Bed”', { kind: 'HubDevice', spec: { select: { serialNumber: '1' } } }],
+];
+
+test.each(ADOPTING)(
+  'an object that a suspended resource without status would adopt gets no file: %s',
+  async (object, resource) => {
+    const suspended = { ...resource, spec: { ...resource.spec, suspend: true } };
+    expect((await exported([suspended])).found).toEqual(allBut(object));
+  },
+);
+
+test.each(ADOPTING)('a resource that is deleted adopts nothing any more: %s', async (_, resource) => {
+  expect((await exported([{ ...resource, metadata: DELETED }])).found).toEqual(allBut());
 });
 
-test('an object whose name a resource with another object has is listed, and gets no file', async () => {
-  const { found, notExpressed } = await exported({ HubFloor: [['barn', { floorID: 'other' }]] }, 'attic');
+test('an object that is removed after a change of the id gets no file', async () => {
+  const status = { automationId: '2', formerIds: ['1'] };
+  const { found } = await exported([{ kind: 'HubAutomation', status, spec: { id: 'other' } }]);
+  expect(found).toEqual(allBut('automation.a1', 'automation.a2'));
+});
+
+test('an object that cannot be expressed is listed only while no resource has it', async () => {
+  const tide = { object: 'integration tide “Tide”', of: { kind: 'HubIntegration', id: 'b' } };
+  const unread = ['1', '3'].map((id) => ({
+    object: `automation.delivered_${id}`,
+    reason: 'It is defined in YAML of the hub itself.',
+    of: { kind: 'HubAutomation', id },
+  }));
+  const other = { object: 'blueprint automation/x.yaml', reason: 'The hub never shows it.' };
+  const resources: readonly Given[] = [
+    { kind: 'HubIntegration', status: { entryID: 'a' }, spec: { domain: 'tide' } },
+    { kind: 'HubAutomation', status: { automationId: '1', delivery: 'File' } },
+    { kind: 'HubDevice', status: { deviceId: 'plug' }, spec: { select: { name: 'Plug' } } },
+  ];
+  const { notExpressed } = await exported(resources, 'x', [...unread, other]);
+  expect(notExpressed).toEqual([unread[1], other, expect.objectContaining(tide)]);
+});
+
+test('an object whose name a resource for something else has is listed, and gets no file', async () => {
+  const other = { kind: 'HubFloor', hub: 'barn', status: { floorID: 'other' }, spec: { name: 'Other' } };
+  const { found, notExpressed } = await exported([other], 'attic');
   expect(found).not.toContain('floor attic');
-  expect(notExpressed).toEqual([
-    {
-      object: 'floor attic',
-      reason:
-        'The HubFloor attic has another object: rename this one in the hub, or write its resource by hand.',
-    },
-  ]);
+  expect(notExpressed).toContainEqual({
+    object: 'floor attic',
+    reason:
+      'There is a HubFloor attic for something else: rename this one in the hub, or write its resource by hand.',
+  });
 });
 
 test('a kind that the user may not list ends the command', async () => {
   const forbidden = new ApiError(403, 'Forbidden', 'no');
+  const none = { described: [], notExpressed: [] };
+  const stored = new StoredObjects(client, new ManualClock());
   const cluster = { list: () => Promise.reject(forbidden) } as unknown as Cluster;
-  await expect(withoutResource(cluster, 'villa', [])).rejects.toThrow(forbidden);
+  await expect(withoutResource(cluster, 'villa', none, stored)).rejects.toThrow(forbidden);
 });
 
 test.each(['--url http://hub:8123 --token-file t --hub villa', ''])(
@@ -100,3 +222,42 @@ test.each(['--url http://hub:8123 --token-file t --hub villa', ''])(
     });
   },
 );
+
+test('definitions that are delivered as files are no new objects, and the API of the hub does not read them', async () => {
+  const hub = await FakeHub.start();
+  const folder = await mkdtemp(join(tmpdir(), 'export-new-'));
+  hub.routes.set('POST /api/template', text(200, '[["automation.delivered", "automation.by_hand"], []]'));
+  const entities = ['delivered', 'by_hand'].map((id) => ({
+    entity_id: `automation.${id}`,
+    unique_id: id,
+    platform: 'automation',
+  }));
+  for (const id of ['delivered', 'by_hand'])
+    hub.routes.set(`GET /api/config/automation/config/${id}`, json(404, { message: 'Resource not found' }));
+  hub.routes.set('GET /api/components', json(200, []));
+  hub.onCommand = ({ message: { type }, succeed }) => {
+    if (type === 'config/entity_registry/list') return succeed(entities);
+    if (type === 'homeassistant/expose_new_entities/get') return succeed({ expose_new: false });
+    if (/get_entries$|^blueprint\//.test(type)) return succeed({});
+    return succeed(/\/(list|get)$/.test(type) ? [] : undefined);
+  };
+  const line = new CommandLine(
+    resource('Hub', 'villa', { external: { url: hub.url, tokenSecretRef: { name: 'token', key: 'token' } } }),
+    resource('HubAutomation', 'mine', { ...ofHub('villa') }, { fields: { automationId: 'delivered' } }),
+  );
+  line.intercept = ({ path }) =>
+    path.endsWith('/secrets/token')
+      ? { data: { token: Buffer.from('good-token').toString('base64') } }
+      : undefined;
+  try {
+    const { code, stdout, stderr } = await line.run(`export --hub villa --new --to ${folder}/home -o json`);
+    expect(stderr).toBe('');
+    expect((JSON.parse(stdout) as { notExpressed: unknown }).notExpressed).toEqual([
+      { object: 'automation.by_hand', reason: expect.stringContaining('defined in YAML') as string },
+    ]);
+    expect(code).toBe(3);
+  } finally {
+    await hub.close();
+    await rm(folder, { recursive: true });
+  }
+});
