@@ -52,7 +52,7 @@ export class Rollouts {
 
   /** The time until `desired` may replace `present`. */
   async delay(hub: Hub, present: StatefulSet | undefined, desired: Manifest): Promise<RolloutDelay> {
-    await this.turns.endTurn();
+    await this.turns.endOwn(hub);
     const remaining = this.debounce.remaining(hub, present, desired);
     if (!present || remaining === undefined) {
       this.recordApplied(hub);
@@ -180,6 +180,7 @@ class RolloutTurns {
    * @returns false when another hub has the turn; this hub is queued then
    */
   async take(hub: Hub): Promise<boolean> {
+    await this.end();
     this.former ??= this.resume(hub).catch((error: unknown) => {
       this.former = undefined;
       throw error;
@@ -205,8 +206,15 @@ class RolloutTurns {
     }
   }
 
+  /**
+   * Ends the turn of this hub if it is over. A hub that wants no turn does not wait for the answer of the one that has it.
+   */
+  async endOwn({ metadata: { uid } }: Hub): Promise<void> {
+    if (this.turn?.hub.metadata.uid === uid) await this.end();
+  }
+
   /** Ends the turn if it is over, and requeues the hubs that wait. */
-  async endTurn(): Promise<void> {
+  private async end(): Promise<void> {
     const { turn } = this;
     if (!turn || !(await this.isOver(turn)) || this.turn !== turn) return;
     this.turn = undefined;

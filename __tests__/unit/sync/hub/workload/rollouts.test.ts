@@ -31,6 +31,7 @@ class Cluster {
   readonly sets = new Map<string, StatefulSet>();
   readonly deleted: string[] = [];
   readonly requeued: string[] = [];
+  readonly contacted: string[] = [];
   /** The API server's answer to a deletion. */
   failure: ApiError | undefined;
   /** The hubs' answer to /api/core/state. */
@@ -74,8 +75,10 @@ class Cluster {
       rest: { get: () => answered(this.answer) },
       connection: { command: () => answered(this.backup) },
     };
-    const contact = () =>
-      Promise.resolve(this.hasToken ? { client: hubClient(client) } : { missing: 'no token' });
+    const contact = ({ metadata }: Hub) => {
+      this.contacted.push(metadata.name);
+      return Promise.resolve(this.hasToken ? { client: hubClient(client) } : { missing: 'no token' });
+    };
     this.restarts = new PodRestarts(given, { contact });
     this.rollouts = new Rollouts(given, this.restarts, () => false);
     for (const { metadata } of this.hubs) {
@@ -385,6 +388,21 @@ describe('Rollouts', () => {
     expect(await cluster.stable(cabin)).toMatchObject({ delay: 300_000 });
     cluster.rollouts.recordApplied(villa);
     expect(await cluster.delay(cabin)).toEqual({ delay: 0 });
+  });
+
+  test('do not wait for the answer of the hub that has the turn, unless they want it', async () => {
+    const cluster = new Cluster();
+    const [villa, cabin] = cluster.hubs;
+    await cluster.stable(villa);
+    cluster.rollouts.recordApplied(villa);
+    const contacted = async (desired: Manifest) => {
+      cluster.contacted.length = 0;
+      await cluster.stable(cabin, desired);
+      return cluster.contacted;
+    };
+    expect(await contacted(template('old'))).toEqual([]);
+    expect(await contacted(template('old', 'sha256:2'))).toEqual(['cabin']);
+    expect(await contacted(template('new'))).toContain('villa');
   });
 
   test('do not wait for longer than five minutes for a hub that does not come back', async () => {
