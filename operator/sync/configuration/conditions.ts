@@ -332,14 +332,11 @@ function places(targets: readonly ForeignTarget[]): string {
   return [...named, ...rest].join('; ');
 }
 
-/** Milliseconds between checks of HTTP settings that are on trial. */
-const HTTP_POLL = 5_000;
-
 /**
  * Adds the state of the section `http:` to an outcome: a configuration is Ready only if this section is in
  * use too.
  */
-export function withHttp(outcome: Outcome, { source, condition, inProgress }: HttpResult): Outcome {
+export function withHttp(outcome: Outcome, { source, condition, after }: HttpResult): Outcome {
   const details = {
     status: { ...outcome.status, httpSource: source },
     conditions: { ...outcome.conditions, HttpSettingsReady: condition },
@@ -347,7 +344,7 @@ export function withHttp(outcome: Outcome, { source, condition, inProgress }: Ht
   if (outcome.type !== 'Ready' || !condition || condition.status === 'True')
     return { ...outcome, ...details };
   const { message, reason } = condition;
-  if (inProgress) return waiting('RestartPending', message, HTTP_POLL, details);
+  if (after !== undefined) return waiting('RestartPending', message, after, details);
   return stalled(reason === 'RestartPending' ? reason : 'InvalidConfiguration', message, details);
 }
 

@@ -17,7 +17,7 @@ import { isSameContent } from '../hub-pod/content-hashes';
 import { textsOfHub } from './generate/texts';
 import { notSetUp } from './load/components';
 import type { LoadResult, LoadTask } from './load/hub-loader';
-import { type HttpPolicy, syncHttpSettings } from './load/http-settings';
+import { type Awaited, HTTP_POLL, type HttpPolicy, syncHttpSettings } from './load/http-settings';
 import type { LoadJobs } from './load/load-jobs';
 import { type DesiredContent, RunningContents } from './load/running-content';
 import { observeUnusable, observeUsable, restartHeldBy, type UsableHub } from './record/observe';
@@ -140,14 +140,23 @@ export class ConfigurationReconciler {
   }
 
   /** What a restart of the hub for its settings has to wait for, see {@link HttpPolicy.restartWaitsFor}. */
-  private async restartWaitsFor(hub: Hub, { reason, type }: Outcome): Promise<string | undefined> {
-    if (reason === 'RestartPending' && type !== 'Stalled') return 'it has been restarted for other sections';
-    const occupation = await this.restarts.occupation(hub);
-    if (occupation) return OCCUPATIONS[occupation];
-    // The Hub may have been suspended since the reconcile began: texts were read and the hub was asked.
+  private async restartWaitsFor(hub: Hub, { reason, type }: Outcome): Promise<Awaited | undefined> {
+    if (reason === 'RestartPending' && type !== 'Stalled')
+      return { end: 'it has been restarted for other sections', after: HTTP_POLL };
+    if (this.heldBy(hub) === undefined) {
+      const occupation = await this.restarts.occupation(hub);
+      if (occupation) return { end: OCCUPATIONS[occupation], after: HTTP_POLL };
+    }
+    // The Hub may have been suspended while its hub was asked. It may stay so for days.
+    const heldBy = this.heldBy(hub);
+    const end = `the Hub ${hub.metadata.name} no longer reports ${heldBy}`;
+    return heldBy === undefined ? undefined : { end, after: DEPENDENCY_REQUEUE };
+  }
+
+  /** The reason why the latest version of the Hub cannot begin a restart. */
+  private heldBy(hub: Hub): string | undefined {
     const { namespace, name } = hub.metadata;
-    const heldBy = restartHeldBy(this.services.cache.get<Hub>('Hub', namespace, name) ?? hub);
-    return heldBy && `the Hub ${name} no longer reports ${heldBy}`;
+    return restartHeldBy(this.services.cache.get<Hub>('Hub', namespace, name) ?? hub);
   }
 
   /**

@@ -17,8 +17,8 @@ export interface HttpResult {
   readonly source: 'Yaml' | 'Api' | null;
   /** The condition `HttpSettingsReady`. Null if the section is not set by the API. */
   readonly condition: ConditionValue | null;
-  /** True while the hub applies or tries the settings: they are checked again soon. */
-  readonly inProgress?: boolean;
+  /** While the hub applies or tries the settings, or they wait: milliseconds until they are checked again. */
+  readonly after?: number;
 }
 
 /** The next step for the settings of a hub. */
@@ -67,17 +67,27 @@ export function completeSettings({ default: standard }: HttpConfig, written: Htt
 
 const VERSIONED = /_v\d+$/;
 
+/** Milliseconds between checks of HTTP settings that are on trial, or wait for what ends within an hour. */
+export const HTTP_POLL = 5_000;
+
+/** What a restart of the hub waits for. */
+export interface Awaited {
+  /** The end of a sentence, after `once`. */
+  readonly end: string;
+  /** Milliseconds until the settings are looked at again. */
+  readonly after: number;
+}
+
 export interface HttpPolicy {
   readonly strategy: ReloadStrategy;
   /** Try settings again that the hub has reverted. */
   readonly forced: boolean;
   /**
-   * What a restart of the hub has to wait for: the end of a sentence, after `once`. It is asked for right before
-   * the settings are sent.
+   * What a restart of the hub has to wait for. It is asked for right before the settings are sent.
    *
    * @returns undefined when the hub may restart now
    */
-  readonly restartWaitsFor: () => Promise<string | undefined>;
+  readonly restartWaitsFor: () => Promise<Awaited | undefined>;
   /** True if status has the condition `HttpSettingsReady`: the section existed in an earlier reconcile. */
   readonly hadSection: boolean;
   /** The settings that were sent last, by this process or a former one. */
@@ -209,8 +219,10 @@ async function configure(
       'The hub restarts for a change of the section http:, and spec.reloadStrategy is hot-reload: set it to auto.',
     );
   const awaited = await restartWaitsFor();
-  if (awaited !== undefined)
-    return goesOn('InProgress', `The settings of the section http: are sent to the hub once ${awaited}.`);
+  if (awaited) {
+    const message = `The settings of the section http: are sent to the hub once ${awaited.end}.`;
+    return goesOn('InProgress', message, awaited.after);
+  }
   const sending = hashOf(desired);
   await remember({ hash: sending, times: sent?.hash === sending ? sent.times + 1 : 1 });
   try {
@@ -231,9 +243,9 @@ const result = (reason: HttpReason, message: string): HttpResult => ({
   condition: { status: reason === 'Applied' ? 'True' : 'False', reason, message },
 });
 
-const goesOn = (reason: HttpReason, message: string): HttpResult => ({
+const goesOn = (reason: HttpReason, message: string, after = HTTP_POLL): HttpResult => ({
   ...result(reason, message),
-  inProgress: true,
+  after,
 });
 
 const inProgress = goesOn('InProgress', 'The hub is restarting to try the settings of the section http:.');

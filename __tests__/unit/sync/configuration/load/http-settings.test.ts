@@ -248,7 +248,7 @@ describe('syncHttpSettings', () => {
       sent: [],
       reason: 'RestartPending',
     });
-    const restartWaitsFor = () => Promise.resolve('it has started');
+    const restartWaitsFor = () => Promise.resolve({ end: 'it has started', after: 5_000 });
     expect(await run({}, { ...auto, restartWaitsFor })).toMatchObject({
       sent: [],
       reason: 'InProgress',
