@@ -28,7 +28,7 @@ export class StatusWriter<R extends CustomResource> {
    * Fields that the kind does not have in the cluster, whose definition is that of an older version. They are left out
    * without a refused request for each write.
    */
-  private readonly undeclared = new Map<string, FieldPath>();
+  private readonly undeclared = new Set<string>();
   /** Monotonic time at which the first of them was refused. */
   private undeclaredSince = -Infinity;
 
@@ -79,14 +79,14 @@ export class StatusWriter<R extends CustomResource> {
       const paths = undeclaredIn(status, error);
       if (paths.length === 0) throw error;
       if (this.undeclared.size === 0) this.undeclaredSince = this.clock.monotonic();
-      for (const path of paths) this.undeclared.set(path.join('.'), path);
+      for (const path of paths) this.undeclared.add(path);
       return this.apply(resource, this.declared(status));
     }
   }
 
   private declared(status: CommonStatus): CommonStatus {
     if (this.clock.monotonic() - this.undeclaredSince >= UNDECLARED_LASTS) this.undeclared.clear();
-    return withoutEmpty([...this.undeclared.values()].reduce(withoutField, status));
+    return withoutEmpty([...this.undeclared].reduce(withoutField, status));
   }
 
   private send({ apiVersion, kind, metadata }: R, status: CommonStatus): Promise<R> {
@@ -127,24 +127,29 @@ export function withoutForeignConditions<T extends ClusterObject>(object: T): T 
     : { ...object, status: { ...status, conditions } };
 }
 
-/** The names from the status down to a field. A list stands for each of its items. */
-type FieldPath = readonly string[];
-
-/** The fields of the status that the API server has just refused as unknown. Empty if it refused something else. */
-function undeclaredIn(status: CommonStatus, error: unknown): readonly FieldPath[] {
+/**
+ * The fields of the status that the API server has just refused as unknown: the names from the status down to each, with
+ * dots. A list stands for each of its items. Empty if it refused something else.
+ */
+function undeclaredIn(status: CommonStatus, error: unknown): readonly string[] {
   if (!(error instanceof ApiError)) return [];
   return undeclaredFields(error)
-    .map((path) => /^\.status\.(.+)$/.exec(path.replaceAll(/\[[^\]]*\]/g, ''))?.[1]?.split('.') ?? [])
+    .map((path) => /^\.status\.(.+)$/.exec(path.replaceAll(/\[[^\]]*\]/g, ''))?.[1] ?? '')
     .filter((path) => !isDeepStrictEqual(withoutField(status, path), status));
 }
 
-function withoutField<T>(value: T, path: FieldPath): T;
-function withoutField(value: unknown, path: FieldPath): unknown {
-  const [name = '', ...rest] = path;
+function withoutField<T>(value: T, path: string): T;
+function withoutField(value: unknown, path: string): unknown {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutField(item, path));
-  if (!isObject(value) || !Object.hasOwn(value, name)) return value;
-  const { [name]: inner, ...others } = value;
-  return rest.length === 0 ? others : { ...others, [name]: withoutField(inner, rest) };
+  if (!isObject(value)) return value;
+  // A name may have dots itself, such as the settings in `previous`.
+  const kept = Object.entries(value).filter(([name]) => name !== path);
+  return Object.fromEntries(
+    kept.map(([name, inner]) => [
+      name,
+      path.startsWith(`${name}.`) ? withoutField(inner, path.slice(name.length + 1)) : inner,
+    ]),
+  );
 }
 
 /**

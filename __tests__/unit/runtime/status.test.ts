@@ -152,6 +152,7 @@ describe('StatusWriter', () => {
     ['.status.bootstrap.failures', { bootstrap: { state: 'Done' } }],
     ['.status.files[name="a.b"].size', { files: [{ name: 'a.b' }, { name: 'b' }] }],
     ['.status.backup.next', {}],
+    ['.status.previous.categories.automation.at', { previous: { 'categories.automation': { was: 'x' } } }],
   ])('a field within another one that the cluster does not declare is left out: %s', async (path, stored) => {
     const { cluster, writer } = setup(({ body }) => {
       const { status } = body as Widget;
@@ -166,6 +167,9 @@ describe('StatusWriter', () => {
       '.status.bootstrap.failures': { bootstrap: { state: 'Done', failures: 1 } },
       '.status.files[name="a.b"].size': { files: [{ name: 'a.b', size: 1 }, { name: 'b' }] },
       '.status.backup.next': { backup: { next: 'soon' } },
+      '.status.previous.categories.automation.at': {
+        previous: { 'categories.automation': { was: 'x', at: 1 } },
+      },
     }[path];
     const present = await writer.write(widget(), (status) => ({ ...status, ...all }));
     expect(present.status).toEqual({ observedGeneration: -1, ...stored });
