@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import type { BoundedTasks } from '../../operator/base/bounded-task';
 import { isObject } from '../../operator/base/is-object';
 import { hub as hubKind, kindsByName } from '../../operator/kinds';
+import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { filesOf, read } from '../../operator/offline/files';
 import { fieldOf } from '../../operator/offline/field-path';
@@ -61,6 +62,10 @@ function resourcesOf(
     const definition = kindsByName.get(resource.kind);
     if (!definition || typeof resource.metadata?.name !== 'string')
       throw new CommandError(`${file}: there is no kind ${resource.kind}, or metadata.name is missing`);
+    if (!resource.apiVersion)
+      throw new CommandError(
+        `${file}: ${resource.kind} ${resource.metadata.name} has no apiVersion: write apiVersion: ${GROUP_VERSION}`,
+      );
     const isUsable = isCheckedLater && namesHub(resource);
     const [problem] = isUsable ? [] : checkSchema(definition, found.object).problems;
     if (problem)

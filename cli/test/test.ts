@@ -62,7 +62,7 @@ async function prepare(
 ): Promise<TestRun | { readonly findings: readonly Finding[] }> {
   const { tests, resources } = await findTests(paths);
   const home = await readHome(resources, options, () => environment.readStandardInput(), texts);
-  const checked = await Promise.all(tests.map((path) => readTestFile(path, texts)));
+  const checked = await Promise.all(tests.map((path) => readTestFile(path, paths.includes(path), texts)));
   const findings = [...home.errors, ...checked.flatMap((each) => ('findings' in each ? each.findings : []))];
   if (findings.length > 0) return { findings };
   const files = chosenCases(

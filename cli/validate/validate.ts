@@ -105,7 +105,7 @@ async function findingsOfTests(
   for (const path of paths.filter((each) => each !== '-'))
     for (const file of (await filesOf(path, isTestFile)).filter(isTestFile)) {
       checked += 1;
-      const result = await readTestFile(file, texts);
+      const result = await readTestFile(file, file === path, texts);
       if ('findings' in result) findings.push(...result.findings);
     }
   return { checked, findings };

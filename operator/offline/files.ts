@@ -19,7 +19,7 @@ const hasManifests = (name: string): boolean => /\.(ya?ml|json)$/.test(name) && 
 /**
  * The files of a path, sorted by name: a file itself, or the YAML and JSON files in a directory. Test files,
  * names that begin with a dot, node_modules and templates of Helm charts are left out. Links to directories
- * are left out too, since they may form a cycle.
+ * are left out too, since they may form a cycle. What cannot be read, such as a link to nothing, is included.
  *
  * @param counts selects other files of a directory by their names
  * @throws NotRead
@@ -38,7 +38,8 @@ export async function filesOf(path: string, counts = hasManifests): Promise<stri
           return isChart && name === 'templates' ? [] : filesOf(join(path, name), counts);
         if (!counts(name)) return [];
         const file = join(path, name);
-        return (await isDirectory(file)) ? [] : [file]; // a link to a directory
+        const isLinkToDirectory = (await stat(file).catch(() => undefined))?.isDirectory();
+        return isLinkToDirectory ? [] : [file];
       }),
     );
     return files.flat();
@@ -65,18 +66,37 @@ export async function read(
   named: boolean,
   texts: BoundedTasks,
 ): Promise<(Manifest | SyntaxProblem)[]> {
-  const content = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw notRead(file, error);
-  });
+  const bytes = await bytesOf(file, named);
+  if ('problem' in bytes) return [{ file, line: 1, message: bytes.problem }];
+  const content = bytes.toString('utf8');
   const found = await readManifestsWithin(texts, file, content);
   // A directory may contain files of other programs, whose syntax errors are not reported.
   return named || content.includes(API_GROUP) ? found : found.filter((each) => 'object' in each);
 }
 
+/**
+ * The content of a file, or a sentence that says why a file of a directory cannot be read: the other ones are read
+ * nevertheless. A pipe is read only if the user has named it, since nobody may ever write into another one.
+ *
+ * @param named whether the user has named the file itself
+ * @throws NotRead
+ */
+export async function bytesOf(file: string, named: boolean): Promise<Buffer | { readonly problem: string }> {
+  try {
+    if (named || (await stat(file)).isFile()) return await readFile(file);
+    return { problem: 'It is no file, such as a pipe, and is not read: remove it, or give it another name.' };
+  } catch (error) {
+    if (named) throw notRead(file, error);
+    return { problem: `It cannot be read: ${reasonOf(error)}.` };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === 'ENOENT' ? 'there is no such file or directory' : message;
+}
+
 function notRead(path: string, error: unknown): NotRead {
   if (error instanceof NotRead) return error;
-  const { code, message } = error as NodeJS.ErrnoException;
-  return new NotRead(
-    `cannot read ${path}: ${code === 'ENOENT' ? 'there is no such file or directory' : message}`,
-  );
+  return new NotRead(`cannot read ${path}: ${reasonOf(error)}`);
 }

@@ -28,9 +28,18 @@ export interface Finding {
   readonly message: string;
 }
 
-/** Whether the object belongs to the operator's API group. Only such objects are checked. */
-export const isOurs = ({ object: { apiVersion } }: Manifest): boolean =>
-  typeof apiVersion === 'string' && apiVersion.startsWith(`${API_GROUP}/`);
+/**
+ * Whether the object belongs to the operator's API group, or has one of its kinds and no `apiVersion`, without which
+ * the API server refuses it. Only such objects are checked.
+ */
+export const isOurs = ({ object }: Manifest): boolean => {
+  const { apiVersion, kind } = object;
+  if (lacksVersion(object))
+    return kindsByName.has(String(kind)) && ('metadata' in object || 'spec' in object);
+  return typeof apiVersion === 'string' && apiVersion.startsWith(`${API_GROUP}/`);
+};
+
+const lacksVersion = ({ apiVersion }: Manifest['object']): boolean => (apiVersion ?? '') === '';
 
 /**
  * Checks the objects of the operator's kinds among the manifests, in order, with those rules of the API
@@ -99,15 +108,15 @@ function reporter({ file, lineOf, object }: Manifest, add: (finding: Finding) =>
     });
 }
 
-function definitionOf(
-  { object: { apiVersion, kind } }: Manifest,
-  report: Report,
-): KindDefinition | undefined {
+function definitionOf({ object }: Manifest, report: Report): KindDefinition | undefined {
+  const { apiVersion, kind } = object;
   const definition = kindsByName.get(String(kind));
   if (!definition)
     report('error', `${API_GROUP} has no kind ${kind}: use one of ${[...kindsByName.keys()].join(', ')}.`, [
       'kind',
     ]);
+  else if (lacksVersion(object))
+    report('error', `A ${kind} needs apiVersion: write apiVersion: ${GROUP_VERSION}.`);
   else if (apiVersion !== GROUP_VERSION)
     report('error', `${apiVersion} is not served: use ${GROUP_VERSION}.`, ['apiVersion']);
   else return definition;

@@ -67,6 +67,13 @@ test('a resource is compared in the namespace of its file, as kubectl applies it
   expect(code).toBe(2);
 });
 
+test('a resource without apiVersion is named, as kubectl refuses it', async () => {
+  const path = await write('a.yaml', { ...night, apiVersion: undefined });
+  const { code, stderr } = await cluster().run(`diff -f ${path}`);
+  expect(stderr).toContain('HubLabel night has no apiVersion: write apiVersion: hub-operator.dev/v1');
+  expect(code).toBe(2);
+});
+
 describe('the Hub of the resources', () => {
   const ofAttic = manifest('HubLabel', 'day', { ...ofHub('attic'), name: 'Day' });
 

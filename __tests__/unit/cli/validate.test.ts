@@ -156,12 +156,52 @@ describe('validate', () => {
     );
   });
 
-  test('a dangling link is named', async () => {
-    const link = join(directory, 'link.yaml');
-    await symlink('nowhere', link);
-    await expect(validate([directory], {}, noInput, unbounded)).rejects.toThrow(
-      new NotRead(`cannot read ${link}: there is no such file or directory`),
-    );
+  test('what cannot be read in a directory is named, and the rest is checked', async () => {
+    const link = (name: string) => symlink('nowhere', join(directory, name));
+    await written({ 'a.yaml': bad });
+    await link('link.yaml');
+    await link('link.hubtest.yaml');
+    for (const name of ['pipe.yaml', 'pipe.hubtest.yaml']) {
+      const made = spawnSync('mkfifo', [join(directory, name)]);
+      expect(made.status).toBe(0);
+    }
+    const lines = [
+      'link.yaml:1: error: It cannot be read: there is no such file or directory.',
+      'pipe.yaml:1: error: It is no file, such as a pipe, and is not read: remove it, or give it another name.',
+      'a.yaml:4: error: HubFloor ground: spec.nam: HubFloor has no such field: did you mean name?',
+      'link.hubtest.yaml:1: error: test file: It cannot be read: there is no such file or directory.',
+      'pipe.hubtest.yaml:1: error: test file: It is no file, such as a pipe, and is not read: remove it, or give it another name.',
+      '1 resource and 2 test files checked, 0 of other kinds ignored: 5 errors, 0 warnings',
+    ];
+    expect(await ofFiles({})).toEqual({ output: `${lines.join('\n')}\n`, code: 1 });
+    for (const name of ['link.yaml', 'link.hubtest.yaml']) {
+      const named = join(directory, name);
+      await expect(validate([named], {}, noInput, unbounded)).rejects.toThrow(
+        new NotRead(`cannot read ${named}: there is no such file or directory`),
+      );
+    }
+  });
+
+  test('a pipe that the user names is read', async () => {
+    const pipe = join(directory, 'pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const [{ code }] = await Promise.all([validate([pipe], {}, noInput, unbounded), writeFile(pipe, good)]);
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ['HubFloor', 'metadata: {name: a}', true],
+    ['HubFloor', 'spec: {}', true],
+    ['HubFloor', 'apiVersion: ""\nspec: {}', true],
+    ['HubFloor', 'apiVersion: v1\nspec: {}', false],
+    ['HubFloor', 'level: 1', false],
+    ['Other', 'spec: {}', false],
+  ])('kind %s with %j and without our apiVersion: refused is %s', async (kind, rest, isRefused) => {
+    const { code, output } = await ofInput(`kind: ${kind}\n${rest}\n`);
+    expect(code).toBe(isRefused ? 1 : 0);
+    expect(output).toContain(isRefused ? '1 resource checked, 0 of' : '0 resources checked, 1 of');
+    const message = 'A HubFloor needs apiVersion: write apiVersion: hub-operator.dev/v1.';
+    expect(output.includes(message)).toBe(isRefused);
   });
 
   test('in a directory, broken YAML of other programs is ignored, and that with our group is not', async () => {

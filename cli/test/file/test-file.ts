@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
 import type { BoundedTasks } from '../../../operator/base/bounded-task';
 import { isObject } from '../../../operator/base/is-object';
 import { fieldOf, type Path } from '../../../operator/offline/field-path';
-import { NotRead } from '../../../operator/offline/files';
+import { bytesOf } from '../../../operator/offline/files';
 import type { Finding } from '../../../operator/offline/findings';
 import { lineAt } from '../../../operator/offline/lines';
 import { oneLine } from '../../output';
@@ -18,12 +17,12 @@ type CheckedFile = { readonly file: TestFile } | { readonly findings: readonly F
  * Reads and checks a test file.
  *
  * @param path path as the user wrote it, for messages
+ * @param named whether the user has named the file itself, and no directory
  * @throws NotRead
  */
-export async function readTestFile(path: string, texts: BoundedTasks): Promise<CheckedFile> {
-  const content = await readFile(path).catch((error: unknown) => {
-    throw new NotRead(`cannot read ${path}: ${(error as Error).message}`);
-  });
+export async function readTestFile(path: string, named: boolean, texts: BoundedTasks): Promise<CheckedFile> {
+  const content = await bytesOf(path, named);
+  if ('problem' in content) return { findings: [{ ...of(path), line: 1, message: content.problem }] };
   if (!isText(content)) return { findings: [{ ...of(path), line: 1, message: NO_TEXT }] };
   return checkTestText(path, content.toString('utf8'), texts);
 }

@@ -133,7 +133,7 @@ def main(request):
 `;
 
 test('the cases of the samples find each planted fault', async () => {
-  const checked = await readTestFile(join(SAMPLES, 'tests/home.hubtest.yaml'), unbounded);
+  const checked = await readTestFile(join(SAMPLES, 'tests/home.hubtest.yaml'), true, unbounded);
   if (!('file' in checked)) throw new Error(JSON.stringify(checked.findings));
   const homes = await Promise.all([sample, ...FAULTS.map(planted)].map(homeIn));
   const { steps, ...modules } = runnerModules();
