@@ -279,16 +279,18 @@ export class Connector {
  * @throws error unchanged, if it does not concern the setting
  */
 function reportFailedSetting(context: HubContext, error: unknown): void {
-  if (!(error instanceof HubRejected || error instanceof HubFailed)) {
-    context.problem ??= failureOutcome(error, true);
+  if (error instanceof HubFailed) {
+    addToBootstrapReady(context, `The hub failed at a request of the bootstrap: ${error.message}`);
+    requeueAfter(context, DEPENDENCY_REQUEUE);
     return;
   }
-  if (error instanceof HubRejected) {
-    context.problem ??= stalled('RejectedByHub', rejectedSettingMessage(error));
-    return;
-  }
-  addToBootstrapReady(context, `The hub failed at a request of the bootstrap: ${error.message}`);
-  requeueAfter(context, DEPENDENCY_REQUEUE);
+  const problem =
+    error instanceof HubRejected
+      ? stalled('RejectedByHub', rejectedSettingMessage(error))
+      : failureOutcome(error, true);
+  // `Ready` has the first problem only.
+  addToBootstrapReady(context, problem.message);
+  context.problem ??= problem;
 }
 
 /** Reports the core settings that the user's YAML overrides (rules.md, "Core settings"). */

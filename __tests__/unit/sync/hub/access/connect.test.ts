@@ -328,6 +328,11 @@ describe('Connector', () => {
     expect(context.problem).toMatchObject({ reason, after: expect.any(Number) as number });
     expect(context.status).toMatchObject({ phase: 'Running', bootstrap: { state: 'Done' } });
     expect(server.commands.map(({ type }) => type)).toContain('config/core/update');
+    answers['config/core/update'] = ({ fail }) => fail('invalid_info', 'No such currency');
+    const { conditions, problem } = (await reconcile()).context;
+    expect(problem).toMatchObject({ reason });
+    const { message } = conditions['BootstrapReady']!;
+    for (const words of [error.message, 'No such currency']) expect(message).toContain(words);
   });
 
   test('retries a setting at which the hub fails, and leaves the Hub ready', async () => {
