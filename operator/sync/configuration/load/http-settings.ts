@@ -74,7 +74,7 @@ export const HTTP_POLL = 5_000;
 export interface Awaited {
   /** The end of a sentence, after `once`. */
   readonly end: string;
-  /** Milliseconds until the settings are looked at again. */
+  /** Milliseconds until the settings are checked again. */
   readonly after: number;
 }
 
