@@ -14,7 +14,7 @@ import { isObject } from '../../operator/base/is-object';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
 import { numbersOfJson } from '../../operator/offline/manifests';
 import { syntaxMessage } from '../../operator/offline/syntax-messages';
-import { hubReading } from './hub-reading';
+import { hubReading, nameNullKeys, tagOf } from './hub-reading';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -46,13 +46,7 @@ export const definitionsTask: BoundedTask<Given, ReadDefinitions> = {
 function readDefinitions({ kind, text }: Given): ReadDefinitions {
   const lines = new LineCounter();
   const lineOf = (node: Node | null) => lines.linePos(node?.range?.[0] ?? 0).line;
-  // The YAML reader warns of every tag of Home Assistant.
-  const document = parseDocument(text, {
-    ...hubReading,
-    lineCounter: lines,
-    prettyErrors: false,
-    logLevel: 'error',
-  });
+  const document = documentOf(text, lines);
   const [error] = document.errors;
   if (error)
     return {
@@ -85,6 +79,18 @@ function readDefinitions({ kind, text }: Given): ReadDefinitions {
   return { definitions, unread };
 }
 
+function documentOf(text: string, lines: LineCounter): Document.Parsed {
+  // The YAML reader warns of every tag of Home Assistant.
+  const document = parseDocument(text, {
+    ...hubReading,
+    lineCounter: lines,
+    prettyErrors: false,
+    logLevel: 'error',
+  });
+  nameNullKeys(document);
+  return document;
+}
+
 const SHAPES: Readonly<Record<ConfigEntityKind, string>> = {
   automation: 'list of automations',
   scene: 'list of scenes',
@@ -109,9 +115,14 @@ function itemsOf(kind: ConfigEntityKind, contents: Node | null) {
   return isMap(contents) ? [{ key: undefined, node: contents as Node }] : undefined;
 }
 
+/** Tags of values that a resource can have. Without a tag, too, a date is a text in it. */
+const JSON_TAGS: ReadonlySet<string> = new Set(
+  ['str', 'int', 'float', 'bool', 'null', 'map', 'seq', 'timestamp'].map(tagOf).concat('!'),
+);
+
 /**
- * The first tag of Home Assistant in a definition, including those behind its aliases; undefined if it has
- * none.
+ * The first tag in a definition that a resource cannot have, such as one of Home Assistant, including those behind
+ * its aliases; undefined if it has none.
  */
 function tagIn(node: Node, document: Document, seen = new Set<Node>()): string | undefined {
   if (seen.has(node)) return undefined;
@@ -122,7 +133,7 @@ function tagIn(node: Node, document: Document, seen = new Set<Node>()): string |
       const { tag } = each as { tag?: string };
       const target = isAlias(each) ? each.resolve(document) : undefined;
       if (target) found = tagIn(target, document, seen);
-      else if (tag?.startsWith('!')) found = tag;
+      else if (tag !== undefined && !JSON_TAGS.has(tag)) found = tag.replace(/^tag:yaml\.org,2002:/, '!!');
       return found === undefined ? undefined : visit.BREAK;
     },
   });

@@ -123,11 +123,6 @@ function withoutDoubles(config: ConfigFiles, files: Files): readonly YamlHelper[
         ...base,
         reason: 'its file is included more than once: write the helper into a file of its own',
       };
-    if (shared.has(file.name))
-      return {
-        ...base,
-        reason: 'its file is included more than once: write the helper into a file of its own',
-      };
     const reason = unfit(place);
     if (reason !== undefined) return { ...base, reason };
     const found = typed.valueOf(file.name, pair!);

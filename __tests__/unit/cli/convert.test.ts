@@ -445,6 +445,28 @@ describe('definitions', () => {
     expect((await resource(files, 'automations/b.yaml')).spec).toMatchObject({ hubId: '15' });
   });
 
+  test('have the numbers of tags, and keys without a name as the hub shows them; other types are named', async () => {
+    const data = '{null: a, ~x: b, n: {? : c, true: d}, x: !!float 3, t: !!timestamp 2026-01-02}';
+    const files = {
+      'automations.yaml': [
+        `- {id: "1", alias: A, triggers: [], actions: [{event: e, event_data: ${data}}]}`,
+        '- {id: "2", alias: B, triggers: [], actions: [{event: e, event_data: {x: !!set {a, b}}}]}',
+        '- {id: "3", alias: C, triggers: [], actions: [{event: e, event_data: {x: !!binary aGVsbG8=}}]}',
+      ].join('\n'),
+    };
+    expect((await resource(files, 'automations/a.yaml')).spec['actions']).toEqual([
+      {
+        event: 'e',
+        event_data: { null: 'a', '~x': 'b', n: { null: 'c', true: 'd' }, x: 3, t: '2026-01-02' },
+      },
+    ]);
+    expect((await converted(files)).notExpressed.map(({ reason }) => reason)).toEqual(
+      ['!!set', '!!binary'].map(
+        (tag) => `It uses ${tag}, which a resource cannot: write the value itself, or keep it in a package.`,
+      ),
+    );
+  });
+
   test('with one id become one resource, since the hub has only one of them', async () => {
     const automation = (id: string) => `- {id: ${id}, alias: A, triggers: [], actions: []}\n`;
     const { files, notExpressed } = await converted({
@@ -591,6 +613,34 @@ describe('plain texts', () => {
   )('%s is a text', (text) => {
     expect(value(text)).toBe(text);
   });
+
+  // The values that PyYAML 6.0.3 gives, Infinity for inf.
+  test.each<[text: string, value: unknown]>([
+    ['!!float 3', 3],
+    ['!!float "3"', 3],
+    ['!!float " +3 "', 3],
+    ['!!float 012', 12],
+    ['!!float 1e3', 1000],
+    ['!!float "1_0"', 10],
+    ['!!float 1:30', 90],
+    ['!!float "-1:30.5"', -90.5],
+    ['!!float -.INF', -Infinity],
+    ['!!float |-\n 3', 3],
+    ['!!int "5"', 5n],
+    ['!!int "0x1F"', 31n],
+    ['!!int 0o17', 15n],
+    ['!!int "-0b11"', -3n],
+    ['!!int 1:30', 90n],
+    ['!!bool "yes"', true],
+    ['!!bool oFF', false],
+    ['!!null foo', null],
+    ['!!str 5', '5'],
+  ])('%j with a tag is read as %p', (text, expected) => expect(value(text)).toBe(expected));
+
+  test.each(['!!float foo', '!!float ""', '!!float 0x10', '!!int 08', '!!int "5.0"', '!!bool foo'])(
+    '%j is an error, as the hub does not load the file',
+    (text) => expect(parseDocument(text, hubReading).errors).toHaveLength(1),
+  );
 
   const value = (text: string): unknown => parseDocument(text, hubReading).toJS() as unknown;
 });
