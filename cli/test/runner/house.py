@@ -79,6 +79,7 @@ class House:
         self.services = Services(self.hass, case["mock"], self._on_call)
         self.services.on_done = self._on_done
         self.services.on_missing = self._on_missing
+        self.services.on_raise = record.logs.excuse
         self.hass.services = self.services
 
     async def start(self, before: "House | None" = None) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +15,11 @@ from clock import clock, dt_util
 from coverage import RUNS_BETWEEN_HARVESTS
 from loops import Loops
 from services import Authors, Call
-from values import Plain, as_text, cut, plain
+from values import Plain, as_text, cut, is_pattern, plain
 
 MOST_LOG_LINES = 100
+# Characters of a log line.
+MOST_CHARACTERS = 1_000
 MOST_CALLS = 50_000
 MOST_BUFFERED_ENTRIES = 500
 
@@ -56,20 +58,42 @@ _WATCHED = (
     *("homeassistant.helpers.script_variables", "homeassistant.helpers.template", "homeassistant.helpers.trigger"),
 )
 _OF_CONFIGURATION = ("homeassistant.config", "homeassistant.setup")
-# Messages that are also in the answer `refused`.
+# Forms of messages that are also in the answer `refused`. They are compared without the names and values in them, such
+# as the name of an automation.
 _REFUSALS = re.compile(r"has been disabled: |(failed to generate|generated invalid) (automation|script)", re.I)
+# Messages about a custom integration, or one whose packages this Python lacks. They do not mean that the hub refuses
+# the configuration.
+_NOT_INSTALLED = re.compile(r"Integration (?:'.*' )?not found|Unable to import component|Requirements for ")
 _OF_THE_SUN = ("sun.sun", "sensor.sun_next_", "sensor.sun_solar_", "binary_sensor.sun_solar_")
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Logs(logging.Handler):
-    """Keeps the warnings that matter to a test: each text once, and not more than MOST_LOG_LINES."""
+    """Keeps the warnings that matter to a test: each text once, and not more than MOST_LOG_LINES of each kind.
 
-    def __init__(self) -> None:
+    `allowed`: regular expressions for warnings that do not fail the case. They are counted separately, so that they
+    leave room for others.
+    """
+
+    def __init__(self, allowed: Sequence[str] = ()) -> None:
         super().__init__(logging.WARNING)
         self.folder = ""
-        self.lines: dict[str, LogLine] = {}
+        self.faults: dict[str, LogLine] = {}
         self.of_configuration: list[str] = []
+        self._allowed: dict[str, LogLine] = {}
+        self._patterns = [re.compile(each) for each in allowed if is_pattern(each)]
+        # The moment at which mocks have raised an error, and the messages of these errors.
+        self._raised: tuple[float, set[str]] = (0.0, set())
+
+    @property
+    def lines(self) -> list[LogLine]:
+        """All warnings, in chronological order."""
+        return sorted((*self._allowed.values(), *self.faults.values()), key=lambda line: line.at)
+
+    def excuse(self, message: str) -> None:
+        """Allows the errors that the hub logs now because a mock raises an error with this message."""
+        at, messages = self._raised
+        self._raised = (clock.epoch(), {*(messages if at == clock.epoch() else ()), message})
 
     def attach(self, folder: str) -> None:
         """Makes this the only handler of the process. Paths in messages become relative to the folder."""
@@ -81,15 +105,15 @@ class Logs(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         message = self._message(record)
         if record.name in _OF_CONFIGURATION:
-            if record.levelno >= logging.ERROR and len(self.of_configuration) < MOST_LOG_LINES:
-                self.of_configuration.append(message)
+            if record.levelno >= logging.ERROR:
+                self._refuse(message)
             return
         is_watched = any(record.name == each or record.name.startswith(f"{each}.") for each in _WATCHED)
-        if not is_watched or _REFUSALS.search(message):
+        if not is_watched or _REFUSALS.search(as_text(record.msg)):
             return
         by = _entity_of_logger(record.name)
         is_repeated = message.startswith("Error while executing automation ") and any(
-            line.by == by and line.at == clock.epoch() for line in self.lines.values()
+            line.by == by and line.at == clock.epoch() for line in (*self._allowed.values(), *self.faults.values())
         )
         if is_repeated:
             # The automation's script has logged the error already, with its place.
@@ -98,8 +122,18 @@ class Logs(logging.Handler):
 
     def add(self, text: str, by: str | None = None) -> None:
         """Keeps a warning, unless its text is kept already."""
-        if len(self.lines) < MOST_LOG_LINES:
-            self.lines.setdefault(text, LogLine(clock.epoch(), text, by))
+        at, messages = self._raised
+        is_raised = at == clock.epoch() and any(text.endswith(f": {message}") for message in messages)
+        text = cut(text, MOST_CHARACTERS)
+        is_allowed = is_raised or any(pattern.search(text) for pattern in self._patterns)
+        kept = self._allowed if is_allowed else self.faults
+        if len(kept) < MOST_LOG_LINES:
+            kept.setdefault(text, LogLine(at=clock.epoch(), text=text, by=by))
+
+    def _refuse(self, message: str) -> None:
+        is_shown = not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config.")
+        if is_shown and len(self.of_configuration) < MOST_LOG_LINES:
+            self.of_configuration.append(cut(message, MOST_CHARACTERS))
 
     def _message(self, record: logging.LogRecord) -> str:
         try:
@@ -110,7 +144,7 @@ class Logs(logging.Handler):
             message = f"{message} ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
         if self.folder:
             message = message.replace(f"{self.folder}/", "")
-        return cut(_ADDRESS.sub("", message), 1_000)
+        return _ADDRESS.sub("", message)
 
 
 def _entity_of_logger(name: str) -> str | None:
@@ -125,13 +159,13 @@ class Record:
     are buffered for a moment, since the author of a call may become known only after the call.
     """
 
-    def __init__(self, send: Send | None, only_calls: bool = False) -> None:
+    def __init__(self, send: Send | None, only_calls: bool = False, allowed: Sequence[str] = ()) -> None:
         self.authors = Authors()
         # Calls since the end of the previous `expect`.
         self.calls: deque[Call] = deque(maxlen=MOST_CALLS)
         self.dropped = 0
         self.on_runs: Callable[[], None] | None = None
-        self.logs = Logs()
+        self.logs = Logs(allowed)
         # The states with which a hub starts are not changes.
         self.is_starting = False
         self.changed = asyncio.Event()

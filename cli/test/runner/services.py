@@ -74,6 +74,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         # Called with the action, the kind `area`, `floor` or `label`, and the id in a target that the home does not
         # have.
         self.on_missing: Callable[[str, str, str], None] | None = None
+        # Called with the message of an error before a mock raises it.
+        self.on_raise: Callable[[str], None] | None = None
 
     def check_mocks(self) -> None:
         """Raises UnknownAction."""
@@ -167,6 +169,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         if blocking and mock.get("takes"):
             await asyncio.sleep(mock["takes"])
         if mock.get("raises") is not None:
+            if self.on_raise:
+                self.on_raise(mock["raises"])
             raise HomeAssistantError(mock["raises"])
         return mock.get("response")
 

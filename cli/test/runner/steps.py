@@ -10,7 +10,6 @@ import gc
 import logging
 import os
 import platform
-import re
 import shutil
 import tempfile
 import traceback
@@ -41,9 +40,6 @@ from values import cut, is_pattern, patterns_of
 PROBE_START = "2026-01-15T12:00:00"
 MOST_WITHOUT_STATE = 1_000
 EMPTY_CASE: Mapping[str, Any] = {"given": {}, "mock": {}, "echo": True}
-# Messages about a custom integration, or one whose packages this Python lacks. They do not mean that the hub refuses
-# the configuration.
-_NOT_INSTALLED = re.compile(r"Integration (?:'.*' )?not found|Unable to import component|Requirements for ")
 
 
 class Case:
@@ -52,7 +48,7 @@ class Case:
     def __init__(self, runner: "Runner", file: Mapping[str, Any], case: Mapping[str, Any], send: Send | None) -> None:
         self.faults: list[tuple[float, Fault]] = []
         self.without_state: list[str] = []
-        self.record = Record(send, only_calls="history" in case)
+        self.record = Record(send, "history" in case, case["allowWarnings"])
         self.record.on_runs = self._harvest_soon
         self._runner = runner
         self._case = case
@@ -124,12 +120,8 @@ class Case:
             self.fault("step", f"{type(error).__name__}: {cut(str(error), 500) or 'without a message'}.")
 
     def log_faults(self) -> None:
-        """Converts warnings that the case does not allow to faults. Errors that a mock raises are expected."""
-        allowed = [re.compile(each) for each in self._case["allowWarnings"] if is_pattern(each)]
-        raised = [mock["raises"] for mock in self._case["mock"].values() if mock.get("raises")]
-        for line in self.record.logs.lines.values():
-            if any(each.search(line.text) for each in allowed) or any(each in line.text for each in raised):
-                continue
+        """Converts warnings that the case does not allow to faults."""
+        for line in self.record.logs.faults.values():
             fault = {"kind": "log", "step": None, "line": None, "message": line.text, "by": line.by}
             self.faults.append((line.at, fault))
         self.faults.sort(key=lambda each: each[0])
@@ -306,8 +298,7 @@ class Runner:
         self.owned = house.entities()
         self.timezone = str(house.hass.config.time_zone)
         for message in dict.fromkeys(record.logs.of_configuration):
-            if not _NOT_INSTALLED.search(message) and not message.endswith("Invalid config."):
-                self._refuse("configuration.yaml", message)
+            self._refuse("configuration.yaml", message)
         for refused in house.refused():
             self._send({"type": "refused", **refused})
         triggers = silent_triggers(house.hass)
@@ -346,7 +337,7 @@ class Runner:
             "virtualSeconds": round(virtual, 3),
             "realSeconds": round(real_seconds() - begin, 4),
             "faults": faults,
-            "warnings": list(case.record.logs.lines),
+            "warnings": [line.text for line in case.record.logs.lines],
             "withoutState": case.without_state[:MOST_WITHOUT_STATE],
         }
 

@@ -149,6 +149,12 @@ export const homeOfEvents: Home = home({
       actions: [notify('never')],
     },
     {
+      id: 'odd_name',
+      alias: 'The heating has been disabled: now',
+      triggers: [{ trigger: 'event', event_type: 'odd_name' }],
+      actions: [{ if: [{ condition: 'state', entity_id: 'sensor.absent', state: 'on' }], then: [] }],
+    },
+    {
       id: 'wrong_template',
       alias: 'Wrong template',
       triggers: [{ trigger: 'event', event_type: 'wrong_template' }],

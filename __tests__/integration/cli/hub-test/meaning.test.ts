@@ -874,6 +874,41 @@ const rows: readonly Row[] = [
     [/^log: .*int got invalid input/s],
   ],
   [
+    'warnings that the case allows leave room for one that it does not allow',
+    {
+      allowWarnings: ['light\\.odd_'],
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        ...Array.from({ length: 101 }, (_, index) => act(`light.odd_${index}`, { target: sofa })),
+        fireStep('wrong_template'),
+        expectStep({ none: [call('notify.phone')] }),
+      ],
+    },
+    [/^log: .*int got invalid input/s],
+  ],
+  [
+    'an error that only contains the message of a mock is a fault',
+    {
+      mock: { 'weather.get_forecasts': { raises: 'e' } },
+      steps: [fireStep('asks'), fireStep('wrong_template'), expectStep({ none: [call('notify.phone')] })],
+    },
+    [/^log: .*int got invalid input/s],
+  ],
+  [
+    'an error with the message of a mock is a fault at a moment at which no mock raises one',
+    {
+      mock: { 'weather.get_forecasts': { raises: 'Action light.turn_onn not found' } },
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [fireStep('asks'), act('light.turn_onn', { target: sofa }), expectStep({})],
+    },
+    [/^log: .*light\.turn_onn not found/s],
+  ],
+  [
+    'a warning of an automation is a fault, also if its name is like a refusal of the hub',
+    { steps: [fireStep('odd_name'), expectStep({ only: true })] },
+    [/^log: .*has been disabled: now.*unknown entity sensor\.absent/s],
+  ],
+  [
     'an action that a known domain does not have is found',
     {
       given: { 'light.sofa': { state: 'on' } },
