@@ -188,7 +188,7 @@ const expect = strict(
       description: 'True: no other call than those in `calls` is made; without `calls`, none at all.',
     },
     none: calls(
-      'Calls that are not made, over the whole of `within`. An action or author that the home does not have fails the case.',
+      'Calls that are not made, over the whole of `within`. An action, an author or an entity that the home does not have fails the case, so that a typo does.',
     ),
     states: byEntity('States at the end, by entity id.', {
       type: ['string', 'number', 'object'],

@@ -18,6 +18,7 @@ export const MODULES = [
   'judge',
   'loops',
   'moments',
+  'names',
   'presence',
   'record',
   'registries',

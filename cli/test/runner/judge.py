@@ -7,6 +7,7 @@ from typing import Any
 
 from clock import SETTLE, clock
 from expectation import Expectation, Mismatch
+from names import Names
 from record import MOST_CALLS, Record, seen
 from services import Call
 from values import Plain, cut, described, matches
@@ -26,9 +27,10 @@ MOST_CHARACTERS = 40_000
 class Judge:
     """One `expect` of a case."""
 
-    def __init__(self, expect: Mapping[str, Any], hass: Any, record: Record) -> None:
+    def __init__(self, expect: Mapping[str, Any], hass: Any, record: Record, names: Names) -> None:
         self._states: Mapping[str, Mapping[str, Any]] = expect["states"]
         self._hass = hass
+        self._names = names
         self._record = record
         self._none: Sequence[Mapping[str, Any]] = expect["none"]
         self._check = Expectation(expect["calls"], expect["none"], expect["only"])
@@ -53,13 +55,21 @@ class Judge:
         return [*self._of_calls(), *self._of_unexpected(), *self._of_states()]
 
     def _unknown_names(self) -> Iterator[Fault]:
-        """Names in `none` that the home does not have: no call fits them, so that a typo would always pass."""
+        """Names in `none` and of absent entities that the home does not have: with a typo they would always pass."""
         for item in self._none:
             action, by = item["action"], item.get("by")
             if problem := self._hass.services.problem_of(action):
                 yield {"kind": "step", "message": f"none has {action}, {problem}"}
             if by is not None and self._hass.states.get(by) is None:
                 yield {"kind": "step", "message": f"none has calls by {by}, which the home does not have: correct it."}
+            for entity in item.get("entity") or ():
+                if not self._names.has(self._hass, entity):
+                    way = "which neither the home nor the case has: correct it, or add it to given."
+                    yield {"kind": "step", "message": f"none has {entity}, {way}"}
+        for entity, state in self._states.items():
+            if {"exact": None} in (state, state.get("state")) and not self._names.has(self._hass, entity):
+                way = "and neither the home nor the case has such an entity: correct it."
+                yield {"kind": "step", "message": f"{entity} is expected to have no state, {way}"}
 
     def _is_done(self) -> bool:
         for call in self._record.take_calls():

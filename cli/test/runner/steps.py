@@ -33,6 +33,7 @@ from house import ConfigurationError, House
 from judge import Fault, Judge
 from loops import Runaway
 from moments import MomentError, check_local, next_moment, start_of, time_zone
+from names import Names
 from record import Record, local_time
 from services import Call, UnknownAction
 from values import cut, is_pattern, patterns_of
@@ -52,6 +53,7 @@ class Case:
         self.record.on_runs = self._harvest_soon
         self._runner = runner
         self._case = case
+        self._names = Names(runner.home, case)
         self._path: str = file["path"]
         self._place: Mapping[str, Any] = file.get("hub") or {}
         self._step: int | None = None
@@ -163,7 +165,8 @@ class Case:
             elif "restart" in step:
                 await self._restart(float(step["restart"]["down"]), folder)
             else:
-                for fault in await Judge(step["expect"], self._hub.hass, self.record).faults(self._until):
+                judge = Judge(step["expect"], self._hub.hass, self.record, self._names)
+                for fault in await judge.faults(self._until):
                     self.fault(**fault)
         except Exception as error:
             self.note_error(error)

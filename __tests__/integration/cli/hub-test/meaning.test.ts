@@ -237,6 +237,31 @@ const rows: readonly Row[] = [
     },
     ['state: light.sofa has no state, expected on.'],
   ],
+  [
+    'an entity that nothing names is a typo, where no state of it is expected',
+    { steps: [expectStep({ states: { 'light.sofaa': state(null) } })] },
+    [
+      'step: light.sofaa is expected to have no state, and neither the home nor the case has such an entity: correct it.',
+    ],
+  ],
+  [
+    'an entity that nothing names is a typo, where no call for it is expected',
+    { steps: [expectStep({ none: [call('light.turn_on', { entity: ['light.hall', 'light.sofaa'] })] })] },
+    ['step: none has light.sofaa, which neither the home nor the case has: correct it, or add it to given.'],
+  ],
+  [
+    'an entity that an action creates, or a later step sets, may have no state',
+    {
+      given: { 'light.sofa': { state: 'on' } },
+      steps: [
+        expectStep({ states: { 'scene.before': state(null), 'light.later': state(null) } }),
+        callStep('scene.create', {}, { scene_id: 'before', snapshot_entities: ['light.sofa'] }),
+        setStep({ 'light.later': 'on' }),
+        expectStep({ states: { 'scene.before': state(/./), 'light.later': state('on') } }),
+      ],
+    },
+    PASSES,
+  ],
   // Cases about targets and authors
   [
     'areas, floors and labels resolve to the entities of the domain in them',
