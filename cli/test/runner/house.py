@@ -22,13 +22,14 @@ from homeassistant.util.unit_system import get_unit_system
 from clock import SETTLE, clock
 from configuration import helper_domains, named_domains, simulated, with_items
 from coverage import STORED_TRACES
+from devices import Devices, echo, refusal
 from guard import refused
 from helpers import StepError, helper_action
 from history import can_replay
 from presence import zones_of
 from record import Record
 from registries import Registries
-from services import ENTITY_DOMAINS, Call, Services, echo
+from services import ENTITY_DOMAINS, Call, Services
 from values import as_text
 
 LONGEST_STATE = 255
@@ -74,10 +75,12 @@ class House:
         self._is_traced = is_traced
         # A dict keeps the order of insertion; the order of a set would differ in each run.
         self._simulated: dict[str, None] = {}
+        self._devices = Devices()
         self.hass = ha.HomeAssistant(str(folder))
         self._registries = Registries(self.hass, home)
         self.services = Services(self.hass, case["mock"], self._on_call)
         self.services.on_done = self._on_done
+        self.services.on_check = self._on_check
         self.services.on_missing = self._on_missing
         self.services.on_raise = record.logs.excuse
         self.hass.services = self.services
@@ -196,7 +199,8 @@ class House:
         kept = {} if old is None or old.attributes.get("restored") else old.attributes
         attributes = _attributes(given.get("attributes") or {})
         zones = zones_of(self.hass, entity, state, attributes)
-        self.hass.states.async_set(entity, state, {**kept, **zones, **attributes})
+        shown = self._devices.attributes(entity, state, kept, {**zones, **attributes})
+        self.hass.states.async_set(entity, state, shown)
 
     async def set(self, entity: str, given: Mapping[str, Any]) -> None:
         """The step `set`: sets a state, or a helper of the home with the helper's action."""
@@ -248,20 +252,33 @@ class House:
     def _on_call(self, call: Call) -> None:
         self.record.on_call(call)
 
-    def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
-        """Changes the states of simulated entities after a call."""
-        if not self._echo:
-            return
+    def _devices_of(self, domain: str, entities: list[str]) -> Iterator[tuple[str, Any]]:
+        """The simulated entities on which an action of the domain acts, with their states."""
         for entity in entities:
             state = self.hass.states.get(entity)
             # The hub itself passes no action on to an entity that is unavailable, as devices are after a restart.
-            has_device = state is not None and entity in self._simulated and state.state != "unavailable"
-            if has_device and domain in ("homeassistant", state.domain):
-                try:
-                    value, attributes = echo(service, state, data)
-                except (TypeError, ValueError):
-                    continue  # no schema has checked the data
-                self.hass.states.async_set(entity, value[:LONGEST_STATE], attributes, context=context)
+            if state is None or entity not in self._simulated or state.state == "unavailable":
+                continue
+            # An action of `homeassistant` calls the one of the domain, if the domain has it.
+            is_passed_on = domain == "homeassistant" and state.domain in self.hass.config.components
+            if not is_passed_on and domain in ("homeassistant", state.domain):
+                yield entity, state
+
+    def _on_check(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str]) -> None:
+        for _, state in self._devices_of(domain, entities):
+            if problem := refusal(service, state, data):
+                raise HomeAssistantError(problem)
+
+    def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
+        """Changes the states of simulated entities after a call."""
+        for entity, state in self._devices_of(domain, entities) if self._echo else ():
+            try:
+                value, reported = echo(service, state, data)
+            except (TypeError, ValueError):
+                continue  # no schema has checked the data
+            value = value[:LONGEST_STATE]
+            attributes = self._devices.attributes(entity, value, state.attributes, reported)
+            self.hass.states.async_set(entity, value, attributes, context=context)
 
     def _on_missing(self, action: str, kind: str, missing: str) -> None:
         """Warns of an unknown area, floor or label, unless the files have none at all: the hub may have them."""

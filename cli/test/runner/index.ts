@@ -10,6 +10,7 @@ export const MODULES = [
   'configuration',
   'coverage',
   'definitions',
+  'devices',
   'expectation',
   'guard',
   'helpers',

@@ -14,8 +14,8 @@ from homeassistant.helpers import entity_registry
 from homeassistant.helpers import target as hub_target
 from homeassistant.helpers.trace import trace_id_get
 
-from clock import clock, dt_util
-from values import as_text, items_of
+from clock import clock
+from values import items_of
 
 TARGET_KEYS = ("entity_id", "device_id", "area_id", "floor_id", "label_id")
 MOST_CONTEXTS = 20_000
@@ -71,6 +71,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self._mocks = mocks
         self._on_call = on_call
         self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
+        # Called before an action without a mock. It raises an error if an entity of the target refuses the action.
+        self.on_check: Callable[[str, str, Mapping[str, Any], list[str]], None] | None = None
         # Called with the action, the kind `area`, `floor` or `label`, and the id in a target that the home does not
         # have.
         self.on_missing: Callable[[str, str, str], None] | None = None
@@ -145,6 +147,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         is_known = self.has_service(domain, service)
         if entities is None:
             entities = self.targets(domain, service, data)
+        if mock is None and self.on_check:
+            self.on_check(domain, service, data, entities)
         if mock is None and is_known:
             result = await super().async_call(domain, service, dict(data), blocking, context, None, return_response)
         else:
@@ -237,88 +241,3 @@ class MistypedAction(ServiceNotFound):  # type: ignore[misc]
 def intended_domain(domain: str) -> str | None:
     """The hub's domain of which this one is probably a misspelling; None if there is none."""
     return None if domain in _DOMAINS else next(iter(difflib.get_close_matches(domain, _DOMAINS, 1, 0.8)), None)
-
-
-_STATES = {
-    **{"turn_on": "on", "turn_off": "off", "open_cover": "open", "close_cover": "closed", "open_valve": "open"},
-    **{"close_valve": "closed", "lock": "locked", "unlock": "unlocked", "open": "open", "start": "cleaning"},
-    **{"return_to_base": "returning", "start_mowing": "mowing", "dock": "docked", "pause": "paused", "stop": "idle"},
-    **{"media_play": "playing", "media_pause": "paused", "media_stop": "idle", "alarm_disarm": "disarmed"},
-    **{"alarm_arm_home": "armed_home", "alarm_arm_away": "armed_away", "alarm_arm_night": "armed_night"},
-    **{"alarm_arm_vacation": "armed_vacation", "alarm_arm_custom_bypass": "armed_custom_bypass"},
-    **{"alarm_trigger": "triggered"},
-}
-_OPPOSITES = {"on": "off", "off": "on", "open": "closed", "closed": "open", "locked": "unlocked", "unlocked": "locked"}
-_STATE_FROM = {
-    **{"set_hvac_mode": "hvac_mode", "select_option": "option", "set_value": "value"},
-    "set_operation_mode": "operation_mode",
-}
-_ATTRIBUTES = frozenset(
-    (
-        *("brightness", "color_temp_kelvin", "effect", "fan_mode", "fan_speed", "hs_color", "humidity", "mode"),
-        *("is_volume_muted", "oscillating", "percentage", "preset_mode", "rgb_color", "sound_mode", "source"),
-        *("swing_mode", "target_temp_high", "target_temp_low", "temperature", "tilt_position", "volume_level"),
-        *("xy_color",),
-    )
-)
-# Domains in which a service with a common name has another effect. An empty text means that the state does not change.
-_STATES_OF = {
-    "climate": {"turn_on": ""},
-    "water_heater": {"turn_on": ""},
-    "timer": {"start": "active", "pause": "paused", "cancel": "idle", "finish": "idle"},
-}
-
-
-def _brightness(state: Any, data: Mapping[str, Any]) -> int | None:
-    """The brightness that the hub itself computes from the data of a call before the light gets it; None without."""
-    present = int(state.attributes.get("brightness") or 0) if state.state == "on" else 0
-    if "brightness_step" in data:
-        value = present + int(data["brightness_step"])
-    elif "brightness_step_pct" in data:
-        value = round((round(present / 255 * 100) + float(data["brightness_step_pct"])) / 100 * 255)
-    elif "brightness_pct" in data:
-        value = round(255 * float(data["brightness_pct"]) / 100)
-    elif data.get("brightness") is not None:
-        value = int(data["brightness"])
-    else:
-        return None
-    return max(0, min(255, value))
-
-
-def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """State and attributes of an entity after a service that acts on it, as most devices would report them."""
-    if state.domain == "light":
-        brightness = _brightness(state, data)
-        if brightness == 0 and service in ("turn_on", "toggle"):
-            # The hub turns such a light off.
-            return "off", dict(state.attributes)
-        data = data if brightness is None else {**data, "brightness": brightness}
-    value = state.state
-    fixed = _STATES_OF.get(state.domain, {}).get(service, _STATES.get(service))
-    if fixed is not None:
-        value = fixed or value
-    elif state.domain == "counter" and service in ("increment", "decrement"):
-        value = str(int(float(value)) + (1 if service == "increment" else -1))
-    elif service == "set_datetime":
-        value = as_text(data.get("datetime") or data.get("time") or data.get("date") or value)
-    elif service == "toggle":
-        value = _OPPOSITES.get(value, "on")
-    elif service == "media_play_pause":
-        value = "paused" if value == "playing" else "playing"
-    elif service == "press":
-        value = dt_util.utcnow().isoformat()
-    elif data.get(_STATE_FROM.get(service, "")) is not None:
-        value = as_text(data[_STATE_FROM[service]])
-        if state.domain == "input_number":
-            value = str(float(value))
-    attributes = {**state.attributes, **{key: each for key, each in data.items() if key in _ATTRIBUTES}}
-    if "position" in data:
-        attributes["current_position"] = data["position"]
-        value = "closed" if float(data["position"]) == 0 else "open"
-    elif "current_position" in attributes and value in ("open", "closed"):
-        attributes["current_position"] = 100 if value == "open" else 0
-    if service == "set_percentage" and "percentage" in data:
-        value = "off" if float(data["percentage"]) == 0 else "on"
-    if service == "set_temperature" and data.get("hvac_mode"):
-        value = as_text(data["hvac_mode"])
-    return value, attributes

@@ -1,0 +1,178 @@
+import {
+  call,
+  callStep,
+  caseOf,
+  type CaseAnswer,
+  expectStep,
+  faultsOf,
+  home,
+  ofType,
+  requestOf,
+  runRequest,
+  setStep,
+  state,
+} from '../../../cluster/hub-test';
+
+// The states of simulated devices. An automation that follows them must not see what no device reports.
+
+type Attributes = Readonly<Record<string, string | number | null | readonly (string | number)[]>>;
+type Report = readonly [string, Attributes?];
+type Row = readonly [entity: string, given: Report, action: string, data: object, expected: Report];
+
+const DIMMED = { brightness: 128, color_mode: 'brightness' };
+const rows: readonly Row[] = [
+  ['light.a', ['on', DIMMED], 'light.turn_off', {}, ['off', { brightness: null, color_mode: null }]],
+  ['light.a', ['on', DIMMED], 'light.toggle', { brightness: 5 }, ['off', { brightness: null }]],
+  ['light.a', ['on', DIMMED], 'light.turn_on', { brightness_pct: 0 }, ['off', { brightness: null }]],
+  [
+    'light.a',
+    ['on', { color_temp_kelvin: 3000, color_mode: 'color_temp' }],
+    'light.turn_on',
+    { color_name: 'red' },
+    ['on', { color_temp_kelvin: null, color_mode: 'rgb', rgb_color: [255, 0, 0], hs_color: [0, 100] }],
+  ],
+  ['climate.a', ['heat'], 'climate.toggle', {}, ['off']],
+  ['climate.a', ['off', { hvac_modes: ['off', 'cool'] }], 'climate.turn_on', {}, ['cool']],
+  ['climate.a', ['off', { hvac_modes: ['off', 'dry', 'cool', 'heat'] }], 'climate.toggle', {}, ['heat']],
+  ['media_player.a', ['playing'], 'media_player.toggle', {}, ['off']],
+  ['media_player.a', ['standby'], 'media_player.toggle', {}, ['on']],
+  ['media_player.a', ['playing'], 'homeassistant.toggle', {}, ['off']],
+  [
+    'media_player.a',
+    ['on', { volume_level: 0.95 }],
+    'media_player.volume_up',
+    {},
+    ['on', { volume_level: 1 }],
+  ],
+  ['cover.a', ['open', { current_position: 40 }], 'cover.stop_cover', {}, ['open', { current_position: 40 }]],
+  [
+    'cover.a',
+    ['open', { current_position: 40, current_tilt_position: 0 }],
+    'cover.set_cover_tilt_position',
+    { tilt_position: 70 },
+    ['open', { current_position: 40, current_tilt_position: 70 }],
+  ],
+  ['cover.a', ['opening'], 'cover.toggle', {}, ['closed']],
+  ['valve.a', ['open', { current_position: 40 }], 'valve.stop_valve', {}, ['open', { current_position: 40 }]],
+  ['fan.a', ['on', { percentage: 60 }], 'fan.turn_off', {}, ['off', { percentage: 0 }]],
+  ['fan.a', ['on', { percentage: 60 }], 'fan.turn_on', { percentage: 0 }, ['off', { percentage: 0 }]],
+  [
+    'fan.a',
+    ['on', { percentage: 50, percentage_step: 25 }],
+    'fan.increase_speed',
+    {},
+    ['on', { percentage: 75 }],
+  ],
+  ['fan.a', ['off'], 'fan.set_preset_mode', { preset_mode: 'auto' }, ['on', { preset_mode: 'auto' }]],
+  [
+    'fan.a',
+    ['on', { preset_mode: 'auto' }],
+    'fan.set_percentage',
+    { percentage: 30 },
+    ['on', { percentage: 30, preset_mode: null }],
+  ],
+  ['lock.a', ['locked'], 'homeassistant.turn_on', {}, ['locked']],
+  ['vacuum.a', ['docked'], 'vacuum.clean_spot', {}, ['cleaning']],
+  ['select.a', ['b', { options: ['a', 'b'] }], 'select.select_next', {}, ['a']],
+  ['select.a', ['b', { options: ['a', 'b'] }], 'select.select_next', { cycle: false }, ['b']],
+];
+
+const REFUSED: readonly Row[] = [
+  ['select.a', ['a', { options: ['a', 'b'] }], 'select.select_option', { option: 'c' }, ['a']],
+  [
+    'climate.a',
+    ['off', { hvac_modes: ['off', 'heat'] }],
+    'climate.set_hvac_mode',
+    { hvac_mode: 'cool' },
+    ['off'],
+  ],
+  ['number.a', ['5', { min: 0, max: 10 }], 'number.set_value', { value: 11 }, ['5']],
+];
+
+const caseOfRow = ([entity, [given, attributes], action, data, expected]: Row, index: number) =>
+  caseOf(String(index), {
+    given: { [entity]: { state: given, ...(attributes && { attributes }) } },
+    steps: [
+      callStep(action, { entity_id: entity }, data),
+      expectStep({ states: { [entity]: state(...expected) } }),
+    ],
+  });
+
+const dimmed = {
+  'light.a': { state: 'on', attributes: { ...DIMMED, supported_color_modes: ['brightness'] } },
+};
+const told = [
+  caseOf('a light that is on again has its former brightness', {
+    given: dimmed,
+    steps: [
+      setStep({ 'light.a': 'off' }),
+      expectStep({ states: { 'light.a': state('off', { brightness: null }) } }),
+      callStep('light.turn_on', { entity_id: 'light.a' }),
+      expectStep({ states: { 'light.a': state('on', { brightness: 128 }) } }),
+    ],
+  }),
+  caseOf('a light that is unavailable has only what it can do', {
+    given: dimmed,
+    steps: [
+      setStep({ 'light.a': 'unavailable' }),
+      expectStep({
+        states: {
+          'light.a': state('unavailable', { brightness: null, supported_color_modes: ['brightness'] }),
+        },
+      }),
+      setStep({ 'light.a': 'on' }),
+      expectStep({ states: { 'light.a': state('on', { brightness: 128 }) } }),
+    ],
+  }),
+  caseOf('a cover that is set has the position of its state', {
+    given: { 'cover.a': { state: 'open', attributes: { current_position: 40 } } },
+    steps: [
+      setStep({ 'cover.a': 'closed' }),
+      expectStep({ states: { 'cover.a': state('closed', { current_position: 0 }) } }),
+      setStep({ 'cover.a': 'open' }),
+      expectStep({ states: { 'cover.a': state('open', { current_position: 100 }) } }),
+      setStep({ 'cover.a': { state: 'open', attributes: { current_position: 30 } } }),
+      expectStep({ states: { 'cover.a': state('open', { current_position: 30 }) } }),
+    ],
+  }),
+  caseOf('a scene of a device has the time at which it was turned on', {
+    given: { 'scene.hue': { state: 'unknown' } },
+    steps: [
+      callStep('scene.turn_on', { entity_id: 'scene.hue' }),
+      expectStep({ states: { 'scene.hue': state(/^2026-11-02T/) } }),
+    ],
+  }),
+  caseOf('an action of homeassistant acts by that of the domain', {
+    given: { 'light.a': { state: 'on' } },
+    steps: [
+      callStep('homeassistant.toggle', { entity_id: 'light.a' }),
+      expectStep({ calls: [call('light.toggle')], states: { 'light.a': state('off') } }),
+    ],
+  }),
+];
+
+let answers: readonly CaseAnswer[];
+
+beforeAll(async () => {
+  const cases = [...[...rows, ...REFUSED].map(caseOfRow), ...told];
+  const run = await runRequest(requestOf(home(), cases));
+  expect(run.stderr).toBe('');
+  answers = ofType(run.answers, 'case');
+});
+
+test.each(rows.map((row, index) => [row[2], row[1][0], row[4], index] as const))(
+  '%s of a device that is %s: %j',
+  (_action, _given, _expected, index) => expect(faultsOf(answers[index])).toEqual([]),
+);
+
+test.each(REFUSED.map((row, index) => [row[2], index] as const))(
+  '%s refuses what the device does not take',
+  (_action, index) =>
+    expect(faultsOf(answers[rows.length + index])).toEqual([
+      expect.stringMatching(/^step: HomeAssistantError: .*(has no|outside of the range)/),
+    ]),
+);
+
+test.each(told.map(({ name }, index) => [name, index] as const))('%s', (_name, index) =>
+  expect(faultsOf(answers[rows.length + REFUSED.length + index])).toEqual([]),
+);
