@@ -26,7 +26,7 @@ from devices import Devices, echo, refusal
 from guard import refused
 from helpers import StepError, helper_action
 from history import can_replay
-from presence import zones_of
+from presence import kept_of, state_of, zones_of
 from record import Record
 from registries import Registries
 from services import ENTITY_DOMAINS, Call, Services
@@ -191,13 +191,13 @@ class House:
 
     def _write(self, entity: str, given: Mapping[str, Any]) -> None:
         old = self.hass.states.get(entity)
+        attributes = _attributes(given.get("attributes") or {})
         state = given.get("state")
         if state is None:
-            state = old.state if old else "unknown"
+            state = state_of(self.hass, entity, attributes) or (old.state if old else "unknown")
         if len(state) > LONGEST_STATE:
             raise StepError(f"The state of {entity} has {len(state)} characters: a hub keeps {LONGEST_STATE} at most.")
-        kept = {} if old is None or old.attributes.get("restored") else old.attributes
-        attributes = _attributes(given.get("attributes") or {})
+        kept = {} if old is None or old.attributes.get("restored") else kept_of(entity, old.attributes, given)
         zones = zones_of(self.hass, entity, state, attributes)
         shown = self._devices.attributes(entity, state, kept, {**zones, **attributes})
         self.hass.states.async_set(entity, state, shown)

@@ -473,6 +473,23 @@ const rows: readonly Row[] = [
     PASSES,
   ],
   [
+    'a person has the state of the place that is set alone, and leaves the place with another state',
+    {
+      given: { 'person.ada': { state: 'not_home' } },
+      steps: [
+        setStep({ 'person.ada': { attributes: { latitude: 52.52, longitude: 13.405 } } }),
+        expectStep({ calls: [phone('zone')], states: { 'person.ada': state('home', { latitude: 52.52 }) } }),
+        setStep({ 'person.ada': { attributes: { latitude: 52.5, longitude: 13.3 } } }),
+        expectStep({ states: { 'person.ada': state('Work', { in_zones: ['zone.work'] }) } }),
+        setStep({ 'person.ada': { attributes: { latitude: 52.5, longitude: 13.304, gps_accuracy: 100 } } }),
+        expectStep({ states: { 'person.ada': state('Work', { in_zones: ['zone.work'] }) } }),
+        setStep({ 'person.ada': 'not_home' }),
+        expectStep({ states: { 'person.ada': state('not_home', { latitude: null, in_zones: [] }) } }),
+      ],
+    },
+    PASSES,
+  ],
+  [
     'an entity that is unavailable follows no call, as in the hub',
     {
       given: { 'light.sofa': { state: 'on' } },
