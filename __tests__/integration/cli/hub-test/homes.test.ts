@@ -341,8 +341,10 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
     { trigger: 'mqtt', topic: 'button' },
     { trigger: 'calendar', entity_id: 'calendar.waste', event: 'start' },
     { trigger: 'webhook', webhook_id: 'secret' },
+    { trigger: 'knx.telegram', destination: '1/2/3' },
   ];
-  const wait = { wait_for_trigger: [{ trigger: 'mqtt', topic: 'a' }], timeout: 60 };
+  const event = { trigger: 'zwave_js.value_updated', entity_id: 'lock.door', property: 'locked' };
+  const wait = { wait_for_trigger: [{ trigger: 'mqtt', topic: 'a' }, event], timeout: 60 };
   const configuration =
     'template:\n- triggers: [{trigger: mqtt, topic: t}, {trigger: event, event_type: count}]\n  sensor: [{name: Count, state: "{{ 5 }}"}]\n';
   const answers = await run(
@@ -361,8 +363,8 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
         steps: [
           fireStep('go'),
           fireStep('count'),
-          expectStep({ none: [phone('3 False')], states: { 'sensor.count': state('5') }, within: 58 }),
-          expectStep({ calls: [phone('3 False')], only: true, within: 3 }),
+          expectStep({ none: [phone('4 False')], states: { 'sensor.count': state('5') }, within: 58 }),
+          expectStep({ calls: [phone('4 False')], only: true, within: 3 }),
           callStep('automation.trigger', { entity_id: 'automation.b' }),
           expectStep({ calls: [phone('b')], only: true }),
         ],
@@ -374,6 +376,21 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
     trigger: 'mqtt',
     entity: 'the section template',
   });
+  expect(ofType(answers, 'unsimulated')[0]!.triggers).toContainEqual({
+    trigger: 'zwave_js.value_updated',
+    entity: 'automation.a',
+  });
+});
+
+test('a trigger of an integration that the hub does not have is refused', async () => {
+  const typo = { id: 'a', alias: 'A', triggers: [{ trigger: 'lihgt.turned_on' }], actions: [] };
+  const answers = await run(home({ automations: [typo] }), {});
+  expect(ofType(answers, 'refused')).toEqual([
+    expect.objectContaining({
+      entity: 'automation.a',
+      message: expect.stringMatching(/^Invalid trigger 'lihgt\.turned_on' specified/) as string,
+    }),
+  ]);
 });
 
 describe('coverage', () => {
