@@ -30,14 +30,14 @@ export async function withoutResource(
   );
   const found = all.described.filter(({ id, resource }) => {
     const given = resource as unknown as CustomResource;
-    return !objects.has(keyOf({ kind: given.kind, domain: domainOf(given), id }));
+    return !objects.has(objectKey({ kind: given.kind, domain: domainOf(given), id }));
   });
   const names = new Set(resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`));
   const nameOf = ({ resource: { kind, metadata } }: Described) => `${kind} ${metadata.name}`;
   return {
     described: found.filter((each) => !names.has(nameOf(each))),
     notExpressed: [
-      ...all.notExpressed.filter(({ of }) => of === undefined || !objects.has(keyOf(of))),
+      ...all.notExpressed.filter(({ of }) => of === undefined || !objects.has(objectKey(of))),
       ...found
         .filter((each) => names.has(nameOf(each)))
         .map((each) => ({
@@ -56,11 +56,11 @@ async function objectsOf(
   const keys = new Set<string>();
   for (const resource of resources)
     for (const id of await objectIds(resource, resources, stored))
-      keys.add(keyOf({ kind: resource.kind, domain: domainOf(resource), id }));
+      keys.add(objectKey({ kind: resource.kind, domain: domainOf(resource), id }));
   return keys;
 }
 
-const keyOf = ({ kind, domain = '', id }: NonNullable<NotExpressed['of']>): string =>
+const objectKey = ({ kind, domain = '', id }: NonNullable<NotExpressed['of']>): string =>
   JSON.stringify([kind, domain, id]);
 
 /** Two helpers of different types may have the same id. */

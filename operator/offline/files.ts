@@ -76,7 +76,7 @@ export async function read(
 
 /**
  * The content of a file, or a sentence that says why a file of a directory cannot be read: the other ones are read
- * nevertheless. A pipe is read only if the user has named it, since nobody may ever write into another one.
+ * nevertheless. A pipe is read only if the user has named it, since another one may never get any content.
  *
  * @param named whether the user has named the file itself
  * @throws NotRead

@@ -55,8 +55,8 @@ const settings: HubSettings = {
   categories: new Map(),
 };
 
-const byId = <T>(records: readonly T[], idOf: (record: T) => string) =>
-  Promise.resolve(new Map(records.map((record) => [idOf(record), record])));
+const byId = <T>(records: readonly T[], identify: (record: T) => string) =>
+  Promise.resolve(new Map(records.map((record) => [identify(record), record])));
 
 const devices = new Map(settings.devices.map((device) => [device.id, device]));
 
@@ -65,8 +65,8 @@ const client = hubClient({
   registries: Object.fromEntries(
     registryTypes.map((type) => {
       const records = (content.entries as Partial<Record<string, readonly object[]>>)[type] ?? [];
-      const idOf = (record: object) => (record as Record<string, string>)[`${type}_id`]!;
-      return [type, { entries: () => byId(records, idOf) }];
+      const identify = (record: object) => (record as Record<string, string>)[`${type}_id`]!;
+      return [type, { entries: () => byId(records, identify) }];
     }),
   ),
   configEntries: {
