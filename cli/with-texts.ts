@@ -3,6 +3,7 @@ import type { Clock } from '../operator/base/clock';
 import { BoundedTexts } from '../operator/process/texts/bounded-texts';
 import { silentLog } from './hub/silent-log';
 import { textProgram } from './text-program';
+import { removeUnfinished } from './yaml/replace-file';
 
 /** Signals with which a user or a pipeline ends a command. */
 const ENDINGS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -17,6 +18,7 @@ export async function withTexts<T>(clock: Clock, work: (texts: BoundedTasks) => 
   const end = (signal: NodeJS.Signals): void => {
     texts.close();
     forget();
+    removeUnfinished(); // the signal ends the process without its event exit
     process.kill(process.pid, signal);
   };
   ENDINGS.forEach((each) => process.on(each, end));

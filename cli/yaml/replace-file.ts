@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
 import { type FileHandle, lstat, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../operator/base/errors';
@@ -20,6 +21,14 @@ export async function readText(path: string): Promise<string | undefined> {
   }
 }
 
+/** Paths of new files that are being written, before each takes the place of a former one. */
+const unfinished = new Set<string>();
+
+/** Removes what {@link replaceFile} is writing. Only for a process that ends now. */
+export function removeUnfinished(): void {
+  for (const path of unfinished) rmSync(path, { force: true });
+}
+
 /**
  * Writes a file, so that after a crash at any time it has either its former text or the new one. Its mode is
  * preserved.
@@ -30,6 +39,8 @@ export async function readText(path: string): Promise<string | undefined> {
 export async function replaceFile(path: string, former: string | undefined, text: string): Promise<void> {
   const stats = await statsOf(path);
   const fresh = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
+  if (unfinished.size === 0) process.on('exit', removeUnfinished);
+  unfinished.add(fresh);
   try {
     const file = await failing(path, 'write', open(fresh, 'wx', stats?.mode));
     try {
@@ -42,6 +53,8 @@ export async function replaceFile(path: string, former: string | undefined, text
     await failing(path, 'write', rename(fresh, path));
   } finally {
     await rm(fresh, { force: true });
+    unfinished.delete(fresh);
+    if (unfinished.size === 0) process.off('exit', removeUnfinished);
   }
 }
 

@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { repository } from '../../../sandbox/image/bundle';
 import { readText, replaceFile } from '../../../cli/yaml/replace-file';
 
 let folder: string;
@@ -52,4 +56,28 @@ test('a link, a folder and a text of another encoding are refused', async () => 
 
 test('a folder that accepts no file is an error that names the file', async () => {
   await expect(replaceFile(join(folder, 'no', 'a'), undefined, 'new')).rejects.toThrow('cannot write');
+});
+
+/** Writes one file after another, beside a reader of texts as in a command, and ends itself as asked. */
+const writing = (target: string, ending: string) => `
+  const { replaceFile } = require('./cli/yaml/replace-file');
+  const { withTexts } = require('./cli/with-texts');
+  const { systemClock } = require('./operator/base/clock');
+  ${ending}
+  void withTexts(systemClock, async () => {
+    for (let i = 0; ; i++) await replaceFile(${JSON.stringify(target)} + i, undefined, 'x'.repeat(50_000_000));
+  });`;
+
+test.each([
+  ['SIGINT', ''],
+  ['SIGTERM', ''],
+  ['SIGUSR2', "process.on('SIGUSR2', () => process.exit());"],
+] as const)('a process that ends while it writes leaves no half of a file: %s', async (signal, ending) => {
+  const args = ['--require', 'tsx/cjs', '--eval', writing(path('a'), ending)];
+  const child = spawn(process.execPath, args, { cwd: repository, stdio: 'inherit' });
+  const ended = once(child, 'exit');
+  while ((await readdir(folder)).length === 0) await sleep(5);
+  child.kill(signal);
+  await ended;
+  expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([]);
 });
