@@ -1,4 +1,14 @@
-import { type CollectionTag, LineCounter, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
+import {
+  type CollectionTag,
+  type Document,
+  isScalar,
+  LineCounter,
+  parseAllDocuments,
+  type Scalar,
+  type ScalarTag,
+  type Tags,
+  visit,
+} from 'yaml';
 import { type BoundedTask, type BoundedTasks, runTwice } from '../base/bounded-task';
 import { isObject } from '../base/is-object';
 import { isPlainYaml } from '../base/plain-yaml';
@@ -118,6 +128,22 @@ function problemOfCharacter(content: string): Omit<SyntaxProblem, 'file'> | unde
   };
 }
 
+const NULL_KEY =
+  'A key is null, or has no text, which kubectl refuses: write the word null in quotes, or correct it.';
+
+/** The first key that is null. This library would read it as an empty text. */
+function nullKeyIn(document: Document): Scalar | undefined {
+  let found: Scalar | undefined;
+  visit(document, {
+    Pair(_, { key }) {
+      if (!isScalar(key) || key.value !== null) return undefined;
+      found = key;
+      return visit.BREAK;
+    },
+  });
+  return found;
+}
+
 function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)[] {
   const problem = problemOfCharacter(content);
   if (problem) return [problem];
@@ -133,6 +159,8 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
     const syntaxProblem = (line: number, message: string) => [{ line, message }];
     if (error) return syntaxProblem(lines.linePos(error.pos[0]).line, syntaxMessage(error));
     const root = document.contents;
+    const nullKey = nullKeyIn(document);
+    if (nullKey) return syntaxProblem(lineOf(nullKey), NULL_KEY);
     let value: unknown;
     try {
       value = document.toJS({ reviver: numbersOfJson });

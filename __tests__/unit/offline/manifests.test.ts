@@ -25,6 +25,22 @@ describe('readManifests', () => {
     ]);
   });
 
+  test.each(['null: x', '~: x', '{a: {null: x}}', '- b: [{? : x}]'])(
+    'a key that is null is refused, as by kubectl: %s',
+    (text) => {
+      expect(read(`a:\n  ${text}\n---\nb: 1\n`)).toEqual([
+        {
+          file: 'a.yaml',
+          line: 2,
+          message:
+            'A key is null, or has no text, which kubectl refuses: write the word null in quotes, or correct it.',
+        },
+        expect.objectContaining({ object: { b: 1 } }),
+      ]);
+      expect(objectsOf('a: {"null": x, "": z}\n')).toEqual([{ a: { null: 'x', '': 'z' } }]);
+    },
+  );
+
   test('an integer beyond 2^53 keeps its digits', () => {
     const [object] = objectsOf(
       'chat: 9007199254740993\nsafe: 9007199254740991\nnegative: -9007199254740993\n',
