@@ -14,7 +14,7 @@ _WHILE_ON = {
     "light": dict.fromkeys(("brightness", "color_mode", "effect", *_COLORS)),
     "fan": {"percentage": 0, "preset_mode": None},
 }
-# Attributes of an entity that is unavailable: what it can do, and its names. The hub leaves out all others.
+# Attributes of an entity that is unavailable: its names and abilities. The hub leaves out all others.
 _OF_UNAVAILABLE = frozenset(
     (
         *("assumed_state", "attribution", "available_modes", "code_arm_required", "device_class", "effect_list"),
@@ -75,7 +75,7 @@ class Devices:
     """The attributes that devices have, but do not report in their present state."""
 
     def __init__(self) -> None:
-        # By entity and attribute: what is reported instead, and the value.
+        # By entity and attribute: the value that is reported instead, and the hidden one.
         self._hidden: dict[str, dict[str, tuple[Any, Any]]] = {}
 
     def attributes(
@@ -113,9 +113,9 @@ def refusal(service: str, state: Any, data: Mapping[str, Any]) -> str | None:
     """Why the hub refuses an action on an entity: the test gives the entity's modes, options or range."""
     field, name = _CHOICES.get(service, ("", ""))
     choices = state.attributes.get(name)
-    wanted = data.get(field)
-    if wanted is not None and isinstance(choices, list) and as_text(wanted) not in map(as_text, choices):
-        return f"{state.entity_id} has no {field} {as_text(wanted)}: {name} has {', '.join(map(as_text, choices))}"
+    chosen = data.get(field)
+    if chosen is not None and isinstance(choices, list) and as_text(chosen) not in map(as_text, choices):
+        return f"{state.entity_id} has no {field} {as_text(chosen)}: {name} has {', '.join(map(as_text, choices))}"
     fields, least, most = _RANGES.get(service, ((), "", ""))
     ends = float(state.attributes.get(least, "-inf")), float(state.attributes.get(most, "inf"))
     for each in fields:
@@ -157,7 +157,7 @@ def _state(service: str, state: Any, data: Mapping[str, Any], reported: Mapping[
     """The new state. `reported`: the attributes that change."""
     value = str(state.state)
     fixed = _STATES_OF.get(state.domain, {}).get(service, _STATES.get(service))
-    wanted = data.get(_STATE_FROM.get(service, ""))
+    target = data.get(_STATE_FROM.get(service, ""))
     if "current_position" in reported:
         return "closed" if float(reported["current_position"]) == 0 else "open"
     if state.domain == "fan" and reported.get("percentage") == 0:
@@ -174,11 +174,11 @@ def _state(service: str, state: Any, data: Mapping[str, Any], reported: Mapping[
         return "paused" if value == "playing" else "playing"
     if service == "set_datetime":
         return as_text(data.get("datetime") or data.get("time") or data.get("date") or value)
-    if service == "set_value" and wanted is None:
+    if service == "set_value" and target is None:
         # The entities date, time and datetime.
-        wanted = data.get(state.domain)
-    if wanted is not None:
-        return str(float(wanted)) if state.domain == "input_number" else as_text(wanted)
+        target = data.get(state.domain)
+    if target is not None:
+        return str(float(target)) if state.domain == "input_number" else as_text(target)
     return _stepped(service, state, data)
 
 
@@ -223,7 +223,7 @@ def _light(state: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     is_white = given == "color_temp_kelvin"
     forms = {} if given in ("rgbw_color", "rgbww_color") else _forms(given, data[given])
     mode = "color_temp" if is_white else given.removesuffix("_color").replace("color_name", "rgb")
-    # Of the forms of its former color, a light reports none.
+    # The light no longer reports the forms of its former color.
     former = {key: None for key in _COLORS if state.attributes.get(key) is not None}
     return {**found, **former, **forms, **({} if given == "color_name" else {given: data[given]}), "color_mode": mode}
 
