@@ -1,5 +1,6 @@
 """The states that simulated devices report after an action, or when a test sets them, as most devices do."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,19 @@ _WHILE_ON = {
     "light": dict.fromkeys(("brightness", "color_mode", "effect", *_COLORS)),
     "fan": {"percentage": 0, "preset_mode": None},
 }
+# The hub leaves out an attribute with this value.
+_ABSENT = object()
+# Attributes that the hub leaves out while a player is off.
+_WHILE_PLAYER_IS_ON = (
+    *("app_id", "app_name", "is_volume_muted", "media_album_artist", "media_album_name", "media_artist"),
+    *("media_channel", "media_content_id", "media_content_type", "media_duration", "media_episode"),
+    *("media_playlist", "media_position", "media_position_updated_at", "media_season", "media_series_title"),
+    *("media_title", "media_track", "repeat", "shuffle", "sound_mode", "source", "volume_level"),
+)
+# All features of a player. The hub's scenes fail without this attribute.
+_ABILITIES = {"media_player": {"supported_features": 2**23 - 1}}
+# Domains with `turn_on` that are not set up, so that an action of `homeassistant` acts on their simulated entities.
+_SWITCHED = frozenset(("camera", "group", "input_boolean", "media_player", "remote"))
 # Attributes of an entity that is unavailable: its names and abilities. The hub leaves out all others.
 _OF_UNAVAILABLE = frozenset(
     (
@@ -56,6 +70,8 @@ _ATTRIBUTES = frozenset(
     )
 )
 
+_NUMBERS = frozenset(("humidity", "percentage", "target_temp_high", "target_temp_low", "temperature", "volume_level"))
+
 # Fields of actions for which the hub allows only the values in a list, with the attribute of the list.
 _CHOICES = {
     **{"select_option": ("option", "options"), "set_fan_mode": ("fan_mode", "fan_modes")},
@@ -83,23 +99,21 @@ class Devices:
     ) -> dict[str, Any]:
         """The attributes of an entity with a new state: those `reported`, those `before`, and those of the state."""
         hidden = self._hidden.pop(entity, {}).items()
-        kept = {key: value for key, (instead, value) in hidden if before.get(key) == instead}
+        kept = {key: value for key, (instead, value) in hidden if before.get(key, _ABSENT) == instead}
         known = {**before, **kept, **reported}
-        if state == "unavailable":
-            implied: dict[str, Any] = dict.fromkeys(known.keys() - _OF_UNAVAILABLE)
-        else:
-            every = _implied(entity.split(".")[0], state, known)
-            implied = {key: value for key, value in every.items() if key in known}
-        new = {key: (value, known[key]) for key, value in implied.items() if key not in (*reported, "current_position")}
-        if new:
-            self._hidden[entity] = new
-        shown = {**known, **implied, **reported}
-        is_left_out = state == "unavailable"
-        return {key: value for key, value in shown.items() if key in reported or not (is_left_out and key in implied)}
+        every = _implied(entity.split(".")[0], state, known)
+        implied = {key: each for key, each in every.items() if key not in reported and known.get(key) is not None}
+        # A cover that opens again does not return to its former position.
+        self._hidden[entity] = {key: (each, known[key]) for key, each in implied.items() if key != "current_position"}
+        return {key: each for key, each in {**known, **implied}.items() if each is not _ABSENT}
 
 
 def _implied(domain: str, state: str, known: Mapping[str, Any]) -> Mapping[str, Any]:
     position = known.get("current_position")
+    if state == "unavailable":
+        return dict.fromkeys(known.keys() - _OF_UNAVAILABLE, _ABSENT)
+    if domain == "media_player" and state == "off":
+        return dict.fromkeys(_WHILE_PLAYER_IS_ON, _ABSENT)
     if domain in _WHILE_ON and state != "on":
         return _WHILE_ON[domain]
     if domain == "climate" and state == "off":
@@ -109,6 +123,29 @@ def _implied(domain: str, state: str, known: Mapping[str, Any]) -> Mapping[str, 
     return {}
 
 
+def abilities(entity: str) -> Mapping[str, Any]:
+    """The attributes of the abilities that an entity has if the test gives none: it takes each action."""
+    return _ABILITIES.get(entity.split(".")[0], {})
+
+
+def is_switched_by_hub(domain: str) -> bool:
+    """Whether `homeassistant.turn_on` and similar actions act on simulated entities of a domain that is not set up."""
+    return domain in _SWITCHED
+
+
+def _number(value: Any, default: Any = None) -> Any:
+    """The number that the hub makes of a value, such as a number in quotes; else the default."""
+    if isinstance(value, bool):
+        return default
+    try:
+        number = float(value)
+    except (OverflowError, TypeError, ValueError):
+        return default
+    if math.isnan(number):
+        return default
+    return value if isinstance(value, int | float) else int(number) if number.is_integer() else number
+
+
 def refusal(service: str, state: Any, data: Mapping[str, Any]) -> str | None:
     """Why the hub refuses an action on an entity: the test gives the entity's modes, options or range."""
     field, name = _CHOICES.get(service, ("", ""))
@@ -116,11 +153,13 @@ def refusal(service: str, state: Any, data: Mapping[str, Any]) -> str | None:
     chosen = data.get(field)
     if chosen is not None and isinstance(choices, list) and as_text(chosen) not in map(as_text, choices):
         return f"{state.entity_id} has no {field} {as_text(chosen)}: {name} has {', '.join(map(as_text, choices))}"
-    fields, least, most = _RANGES.get(service, ((), "", ""))
-    ends = float(state.attributes.get(least, "-inf")), float(state.attributes.get(most, "inf"))
+    # The range of a text is that of its length.
+    fields, least, most = ((), "", "") if state.domain == "text" else _RANGES.get(service, ((), "", ""))
+    ends = _number(state.attributes.get(least), -math.inf), _number(state.attributes.get(most), math.inf)
     for each in fields:
-        if isinstance(data.get(each), int | float) and not ends[0] <= data[each] <= ends[1]:
-            return f"{each} {data[each]} is outside of the range of {state.entity_id}: {ends[0]:g} to {ends[1]:g}"
+        number = _number(data.get(each))
+        if number is not None and not ends[0] <= number <= ends[1]:
+            return f"{each} {number} is outside of the range of {state.entity_id}: {ends[0]:g} to {ends[1]:g}"
     return None
 
 
@@ -131,6 +170,7 @@ def echo(service: str, state: Any, data: Mapping[str, Any]) -> tuple[str, dict[s
         # A light that is turned off ignores its brightness.
         data = data if service == "turn_on" else {}
     reported = {key: each for key, each in data.items() if key in _ATTRIBUTES}
+    reported.update({key: _number(each, each) for key, each in reported.items() if key in _NUMBERS})
     if state.domain == "light" and service == "turn_on":
         if _brightness(state, data) == 0:
             # The hub turns such a light off.
@@ -170,6 +210,8 @@ def _state(service: str, state: Any, data: Mapping[str, Any], reported: Mapping[
         return str(dt_util.utcnow().isoformat())
     if fixed is not None:
         return fixed or value
+    if service in ("stop_cover", "stop_valve") and value in ("closing", "opening"):
+        return "closed" if _number(state.attributes.get("current_position")) == 0 else "open"
     if service == "media_play_pause":
         return "paused" if value == "playing" else "playing"
     if service == "set_datetime":
@@ -220,12 +262,30 @@ def _light(state: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     given = next((key for key in ("color_name", *_COLORS) if data.get(key) is not None), None)
     if given is None:
         return found
-    is_white = given == "color_temp_kelvin"
+    mode = _color_mode(given, state.attributes.get("supported_color_modes"))
+    if mode is None:
+        return found
     forms = {} if given in ("rgbw_color", "rgbww_color") else _forms(given, data[given])
-    mode = "color_temp" if is_white else given.removesuffix("_color").replace("color_name", "rgb")
+    own = {} if given == "color_name" else as_tuples("light", {given: data[given]})
     # The light no longer reports the forms of its former color.
     former = {key: None for key in _COLORS if state.attributes.get(key) is not None}
-    return {**found, **former, **forms, **({} if given == "color_name" else {given: data[given]}), "color_mode": mode}
+    return {**found, **former, **forms, **own, "color_mode": mode}
+
+
+def _color_mode(given: str, supported: Any) -> str | None:
+    """The mode of a light that gets a color. The hub converts a color to a form of the light; None: it has none."""
+    mode = "color_temp" if given == "color_temp_kelvin" else given.removesuffix("_color").replace("color_name", "rgb")
+    if not isinstance(supported, list) or mode in supported:
+        return mode
+    return next((each for each in ("rgb", "rgbw", "rgbww", "hs", "xy", "color_temp") if each in supported), None)
+
+
+def as_tuples(domain: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes with colors as the hub has them, which compares a tuple with no list."""
+    return {
+        key: tuple(value) if domain == "light" and key in _COLORS and isinstance(value, list) else value
+        for key, value in attributes.items()
+    }
 
 
 def _forms(given: str, value: Any) -> dict[str, Any]:
@@ -273,11 +333,11 @@ def _fan(service: str, state: Any, data: Mapping[str, Any]) -> dict[str, Any]:
 def _cover(service: str, state: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if "position" in data:
-        found["current_position"] = data["position"]
+        found["current_position"] = _number(data["position"], data["position"])
     elif service in _POSITIONS and state.attributes.get("current_position") is not None:
         found["current_position"] = _POSITIONS[service]
     if "tilt_position" in data or service in _TILTS:
-        found["current_tilt_position"] = _TILTS.get(service, data.get("tilt_position"))
+        found["current_tilt_position"] = _TILTS.get(service, _number(data.get("tilt_position")))
     return found
 
 

@@ -22,7 +22,7 @@ from homeassistant.util.unit_system import get_unit_system
 from clock import SETTLE, clock
 from configuration import helper_domains, named_domains, simulated, with_items
 from coverage import STORED_TRACES
-from devices import Devices, echo, refusal
+from devices import Devices, abilities, as_tuples, echo, is_switched_by_hub, refusal
 from guard import refused
 from helpers import StepError, helper_action
 from history import can_replay
@@ -173,7 +173,7 @@ class House:
 
     def _give(self, entity: str, given: Mapping[str, Any], is_restart: bool) -> None:
         if is_restart:
-            self.hass.states.async_set(entity, "unavailable", {"restored": True})
+            self.hass.states.async_set(entity, "unavailable", {"restored": True, **abilities(entity)})
         else:
             self._registries.put_in_place(entity, given)
             self._write(entity, given)
@@ -191,7 +191,7 @@ class House:
 
     def _write(self, entity: str, given: Mapping[str, Any]) -> None:
         old = self.hass.states.get(entity)
-        attributes = _attributes(given.get("attributes") or {})
+        attributes = _attributes(entity, given.get("attributes") or {})
         state = given.get("state")
         if state is None:
             state = state_of(self.hass, entity, attributes) or (old.state if old else "unknown")
@@ -199,7 +199,7 @@ class House:
             raise StepError(f"The state of {entity} has {len(state)} characters: a hub keeps {LONGEST_STATE} at most.")
         kept = {} if old is None or old.attributes.get("restored") else kept_of(entity, old.attributes, given)
         zones = zones_of(self.hass, entity, state, attributes)
-        shown = self._devices.attributes(entity, state, kept, {**zones, **attributes})
+        shown = self._devices.attributes(entity, state, {**abilities(entity), **kept}, {**zones, **attributes})
         self.hass.states.async_set(entity, state, shown)
 
     async def set(self, entity: str, given: Mapping[str, Any]) -> None:
@@ -237,7 +237,7 @@ class House:
         if not can_replay(entity, state, self._owned):
             return
         if entity not in self._owned:
-            self.hass.states.async_set(entity, state, _attributes(attributes))
+            self.hass.states.async_set(entity, state, _attributes(entity, attributes))
             return
         present = self.hass.states.get(entity)
         if present is not None and present.state == state:
@@ -260,14 +260,14 @@ class House:
             if state is None or entity not in self._simulated or state.state == "unavailable":
                 continue
             # An action of `homeassistant` calls the one of the domain, if the domain has it.
-            is_passed_on = domain == "homeassistant" and state.domain in self.hass.config.components
-            if not is_passed_on and domain in ("homeassistant", state.domain):
+            is_passed_on = state.domain in self.hass.config.components or not is_switched_by_hub(state.domain)
+            if domain == state.domain or (domain == "homeassistant" and not is_passed_on):
                 yield entity, state
 
-    def _on_check(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str]) -> None:
-        for _, state in self._devices_of(domain, entities):
-            if problem := refusal(service, state, data):
-                raise HomeAssistantError(problem)
+    def _on_check(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str]) -> dict[str, str]:
+        """The simulated entities that refuse an action, with the reasons."""
+        found = ((entity, refusal(service, state, data)) for entity, state in self._devices_of(domain, entities))
+        return {entity: problem for entity, problem in found if problem}
 
     def _on_done(self, domain: str, service: str, data: Mapping[str, Any], entities: list[str], context: Any) -> None:
         """Changes the states of simulated entities after a call."""
@@ -330,10 +330,10 @@ def _list(section: Any) -> list[Any]:
     return list(section) if isinstance(section, list) else [section] if section else []
 
 
-def _attributes(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Converts coordinates to floats: JSON writes 50.0 as 50, and a hub of 2025 requires floats."""
+def _attributes(entity: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of JSON as a hub has them. It writes 50.0 as 50, and a hub of 2025 requires floats of places."""
     places = {key: float(given[key]) for key in ("latitude", "longitude") if isinstance(given.get(key), int)}
-    return {**given, **places}
+    return as_tuples(entity.split(".")[0], {**given, **places})
 
 
 def _switch_off(automations: list[Any], disabled: list[str]) -> None:

@@ -71,8 +71,8 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         self._mocks = mocks
         self._on_call = on_call
         self.on_done: Callable[[str, str, Mapping[str, Any], list[str], Any], None] | None = None
-        # Called before an action without a mock. It raises an error if an entity of the target refuses the action.
-        self.on_check: Callable[[str, str, Mapping[str, Any], list[str]], None] | None = None
+        # Called before an action without a mock. It returns the entities of the target that refuse it, with reasons.
+        self.on_check: Callable[[str, str, Mapping[str, Any], list[str]], dict[str, str]] | None = None
         # Called with the action, the kind `area`, `floor` or `label`, and the id in a target that the home does not
         # have.
         self.on_missing: Callable[[str, str, str], None] | None = None
@@ -147,8 +147,7 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
         is_known = self.has_service(domain, service)
         if entities is None:
             entities = self.targets(domain, service, data)
-        if mock is None and self.on_check:
-            self.on_check(domain, service, data, entities)
+        refused = self.on_check(domain, service, data, entities) if mock is None and self.on_check else {}
         if mock is None and is_known:
             result = await super().async_call(domain, service, dict(data), blocking, context, None, return_response)
         else:
@@ -158,7 +157,10 @@ class Services(ha.ServiceRegistry):  # type: ignore[misc]
                 raise MistypedAction(domain, service, intended)
             result = await self._stand_in(domain, service, data, mock or {}, blocking, context)
         if self.on_done:
-            self.on_done(domain, service, data, entities, context)
+            self.on_done(domain, service, data, [each for each in entities if each not in refused], context)
+        # As in the hub, the other entities have acted.
+        for problem in refused.values():
+            raise HomeAssistantError(problem)
         return {} if return_response and result is None else result
 
     async def _stand_in(

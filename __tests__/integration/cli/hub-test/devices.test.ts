@@ -4,6 +4,7 @@ import {
   caseOf,
   type CaseAnswer,
   expectStep,
+  fireStep,
   faultsOf,
   home,
   ofType,
@@ -71,6 +72,53 @@ const rows: readonly Row[] = [
     { percentage: 30 },
     ['on', { percentage: 30, preset_mode: null }],
   ],
+  [
+    'cover.a',
+    ['opening', { current_position: 40 }],
+    'cover.stop_cover',
+    {},
+    ['open', { current_position: 40 }],
+  ],
+  ['cover.a', ['closing'], 'cover.stop_cover', {}, ['open']],
+  ['valve.a', ['closing', { current_position: 0 }], 'valve.stop_valve', {}, ['closed']],
+  [
+    'cover.a',
+    ['open', { current_position: null }],
+    'cover.close_cover',
+    {},
+    ['closed', { current_position: null }],
+  ],
+  ['climate.a', ['heat', { hvac_action: null }], 'climate.turn_off', {}, ['off', { hvac_action: null }]],
+  [
+    'climate.a',
+    ['heat', { min_temp: null, max_temp: 30 }],
+    'climate.set_temperature',
+    { temperature: 21 },
+    ['heat'],
+  ],
+  ['number.a', ['3', { min: 'unknown', max: 30 }], 'number.set_value', { value: 21 }, ['21']],
+  ['text.a', ['0000', { min: 4, max: 4 }], 'text.set_value', { value: 1234 }, ['1234']],
+  [
+    'light.a',
+    ['on', { supported_color_modes: ['hs'], color_mode: 'hs' }],
+    'light.turn_on',
+    { rgb_color: [255, 0, 0] },
+    ['on', { color_mode: 'hs', hs_color: [0, 100] }],
+  ],
+  [
+    'light.a',
+    ['on', { supported_color_modes: ['brightness'], color_mode: 'brightness' }],
+    'light.turn_on',
+    { rgb_color: [255, 0, 0], brightness: 9 },
+    ['on', { color_mode: 'brightness', rgb_color: null, brightness: 9 }],
+  ],
+  [
+    'media_player.a',
+    ['playing', { media_title: 'Film', source: 'TV', source_list: ['TV'] }],
+    'media_player.turn_off',
+    {},
+    ['off', { media_title: null, source: null, source_list: ['TV'] }],
+  ],
   ['lock.a', ['locked'], 'homeassistant.turn_on', {}, ['locked']],
   ['vacuum.a', ['docked'], 'vacuum.clean_spot', {}, ['cleaning']],
   ['select.a', ['b', { options: ['a', 'b'] }], 'select.select_next', {}, ['a']],
@@ -87,6 +135,7 @@ const REFUSED: readonly Row[] = [
     ['off'],
   ],
   ['number.a', ['5', { min: 0, max: 10 }], 'number.set_value', { value: 11 }, ['5']],
+  ['number.a', ['5', { min: 0, max: 10 }], 'number.set_value', { value: '11' }, ['5']],
 ];
 
 const caseOfRow = ([entity, [given, attributes], action, data, expected]: Row, index: number) =>
@@ -151,11 +200,92 @@ const told = [
   }),
 ];
 
+const CONFIGURATION = `
+template:
+  - binary_sensor:
+      - name: Has place
+        state: "{{ state_attr('cover.a', 'current_position') is number }}"
+      - name: Red
+        state: "{{ state_attr('light.a', 'rgb_color') == (255, 0, 0) }}"
+scene:
+  - name: Film
+    entities: { media_player.a: { state: 'on', volume_level: 0.3 } }
+`;
+const setFilm = callStep('scene.turn_on', { entity_id: 'scene.film' });
+const setVolume = call('media_player.volume_set', { data: { volume_level: 0.3 } });
+const inHome = [
+  caseOf('numbers in quotes and colors have the types that a hub gives them', {
+    given: {
+      'cover.a': { state: 'closed', attributes: { current_position: 0 } },
+      'light.a': { state: 'off' },
+    },
+    steps: [
+      callStep('cover.set_cover_position', { entity_id: 'cover.a' }, { position: '40' }),
+      callStep('light.turn_on', { entity_id: 'light.a' }, { rgb_color: [255, 0, 0] }),
+      expectStep({ states: { 'binary_sensor.has_place': state('on'), 'binary_sensor.red': state('on') } }),
+      setStep({ 'light.a': { state: 'on', attributes: { rgb_color: [0, 0, 0] } } }),
+      expectStep({ states: { 'binary_sensor.red': state('off') } }),
+      setStep({ 'light.a': { state: 'on', attributes: { rgb_color: [255, 0, 0] } } }),
+      expectStep({ states: { 'binary_sensor.red': state('on') } }),
+    ],
+  }),
+  caseOf('a player of which no features are given takes each action of a scene', {
+    given: { 'media_player.a': { state: 'off' } },
+    steps: [
+      setFilm,
+      expectStep({ calls: [setVolume], states: { 'media_player.a': state('on', { volume_level: 0.3 }) } }),
+      { restart: { down: 30 } },
+      setFilm,
+      expectStep({ calls: [setVolume] }),
+    ],
+  }),
+  caseOf('homeassistant.turn_off of an area turns off what can be turned off', {
+    given: {
+      'device_tracker.a': { state: 'home', area: 'Hall' },
+      'weather.a': { state: 'sunny', area: 'Hall' },
+      'media_player.a': { state: 'playing', area: 'Hall' },
+    },
+    steps: [
+      callStep('homeassistant.turn_off', { area_id: 'hall' }),
+      expectStep({
+        states: {
+          'device_tracker.a': state('home'),
+          'weather.a': state('sunny'),
+          'media_player.a': state('off'),
+        },
+      }),
+    ],
+  }),
+];
+const refusedByOne = caseOf('the other entities act if one refuses', {
+  given: {
+    'climate.a': { state: 'off', attributes: { hvac_modes: ['off', 'cool'] } },
+    'climate.b': { state: 'off', attributes: { hvac_modes: ['off', 'heat'] } },
+  },
+  allowWarnings: ['climate.a has no hvac_mode heat'],
+  steps: [
+    fireStep('heat'),
+    expectStep({ states: { 'climate.a': state('off'), 'climate.b': state('heat') } }),
+  ],
+});
+const heat = {
+  id: 'heat',
+  alias: 'Heat',
+  triggers: [{ trigger: 'event', event_type: 'heat' }],
+  actions: [
+    {
+      action: 'climate.set_hvac_mode',
+      target: { entity_id: ['climate.a', 'climate.b'] },
+      data: { hvac_mode: 'heat' },
+    },
+  ],
+};
+
 let answers: readonly CaseAnswer[];
 
 beforeAll(async () => {
-  const cases = [...[...rows, ...REFUSED].map(caseOfRow), ...told];
-  const run = await runRequest(requestOf(home(), cases));
+  const cases = [...[...rows, ...REFUSED].map(caseOfRow), ...told, ...inHome, refusedByOne];
+  const run = await runRequest(requestOf(home({ configuration: CONFIGURATION, automations: [heat] }), cases));
   expect(run.stderr).toBe('');
   answers = ofType(run.answers, 'case');
 });
@@ -173,6 +303,7 @@ test.each(REFUSED.map((row, index) => [row[2], index] as const))(
     ]),
 );
 
-test.each(told.map(({ name }, index) => [name, index] as const))('%s', (_name, index) =>
-  expect(faultsOf(answers[rows.length + REFUSED.length + index])).toEqual([]),
+test.each([...told, ...inHome, refusedByOne].map(({ name }, index) => [name, index] as const))(
+  '%s',
+  (_name, index) => expect(faultsOf(answers[rows.length + REFUSED.length + index])).toEqual([]),
 );
