@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   customIntegration,
@@ -172,6 +172,36 @@ describe('HubCommunityRepository', () => {
     });
     await installed('table-repo');
     expect(await rollouts()).toBe(generation + 1);
+  });
+
+  test('a resource that is renamed in Git keeps the files, and the hub runs on', async () => {
+    const named = (name: string) => repository(name, 'integration', { repository: 'someone/desk' });
+    serveIntegration('desk', 'v1', 'desk');
+    await home.apply(named('desk-1'));
+    await installed('desk-1');
+    const before = { generation: await rollouts(), pod: await podUid(), downloads: host.requests.length };
+    const file = () => stat(join(volume, 'custom_components/desk/manifest.json'));
+    const { ino } = await file();
+
+    await home.apply(named('desk-2'));
+    expect(await refused('desk-2', 'DuplicateId')).toContain('desk-1');
+    await home.delete(KIND, 'desk-1');
+    await installed('desk-2');
+    // Some tools delete the old resource before they apply the new one.
+    await home.delete(KIND, 'desk-2', { wait: false });
+    await home.apply(named('desk-3'));
+    await installed('desk-3');
+    await home.event(
+      'HubCommunityRepository',
+      'desk-3',
+      /^Normal TakenOver: The object of HubCommunityRepository desk-2/,
+    );
+
+    expect((await file()).ino).toBe(ino);
+    expect({ generation: await rollouts(), pod: await podUid(), downloads: host.requests.length }).toEqual(
+      before,
+    );
+    await tidy();
   });
 
   test('a refused version is not installed, and the earlier version stays', async () => {

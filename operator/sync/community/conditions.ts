@@ -118,6 +118,20 @@ export function removing(target: string, rejection?: string): Waiting {
   return waiting('Removing', message, INSTALLER_POLL, { status: { phase: 'Removing' } });
 }
 
+/** @param after milliseconds for which another resource may still ask for the repository, as after a rename in Git */
+export const awaitingSuccessor = (target: string, after: number): Waiting =>
+  waiting('Removing', `The files in /config/${target} are about to be removed.`, after, {
+    status: { phase: 'Removing' },
+  });
+
+export const handingOver = (target: string): Waiting =>
+  waiting(
+    'Removing',
+    `The files in /config/${target} stay for another resource, which gets them when the pod that writes files has ended.`,
+    INSTALLER_POLL,
+    { status: { phase: 'Removing' } },
+  );
+
 /** The result when the pod has removed the files. Status must record this before the Hub reads it. */
 export const removed = (): Waiting =>
   waiting('Removing', 'The files are removed.', NEXT_STEP, {

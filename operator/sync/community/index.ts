@@ -17,7 +17,7 @@ export function communityModule(services: Services, hubs: HubClients) {
   const removal = new CommunityRemoval(services, hubs, installer, preparations, targets);
   const module: SyncModule<HubCommunityRepository> = {
     sync: (resource, context) => sync.sync(resource, context),
-    remove: (resource, context) => removal.remove(resource, context),
+    remove: (resource, context, successor) => removal.remove(resource, context, successor),
   };
   /** Aborts all downloads. */
   const close = () => preparations.close();

@@ -1,10 +1,10 @@
 import { withDeadline } from '../../base/deadline';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
 import type { HubCommunityRepository } from '../../kinds';
-import { FINALIZER_TRY, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
+import { FINALIZER_TRY, HAND_OVER_GRACE, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
-import type { ReconcileContext } from '../../runtime/sync-module';
+import { HAND_OVER, type ReconcileContext, type Removed } from '../../runtime/sync-module';
 import type { Pod } from '../hub-pod/owned-objects';
 import { keepsVolume } from '../hub-pod/retain';
 import type { HubClients } from '../hub-connection/hub-clients';
@@ -35,10 +35,16 @@ export class CommunityRemoval {
   async remove(
     resource: HubCommunityRepository,
     { dryRun }: ReconcileContext,
-  ): Promise<readonly EventSpec[] | Waiting> {
+    successor?: HubCommunityRepository,
+  ): Promise<Removed> {
     const { metadata, spec, status } = resource;
     const target = status?.target;
     this.preparations.forget(metadata.uid);
+    const age = this.age.of(resource);
+    const pod = this.installer.find(resource);
+    const isBegun = pod !== undefined && !installationOf(pod)?.install;
+    if (target !== undefined && !isBegun && successor?.spec.category === spec.category)
+      return this.handOver(resource, target, pod, age);
     const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
     const left = (why: string) => (target === undefined ? [] : [skipped(target, why)]);
     if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
@@ -48,15 +54,14 @@ export class CommunityRemoval {
       return keepsVolume(this.services, hub) ? left('The Hub is being deleted.') : [];
     if (dryRun && target !== undefined)
       return this.finish(resource, skipped(target, 'The annotation dry-run is set.'));
-    const pod = this.installer.find(resource);
-    const isOverdue = this.age.of(resource) > INSTALLED_REMOVAL_TIMEOUT;
-    if (isOverdue && (pod || target !== undefined))
+    if (age > INSTALLED_REMOVAL_TIMEOUT && (pod || target !== undefined))
       return this.giveUp(resource, 'The pod that removes them has not ended in time.');
     if (pod) return this.follow(resource, pod);
     if (target === undefined) {
       await this.deactivate(resource);
       return this.finish(resource);
     }
+    if (age < HAND_OVER_GRACE) return conditions.awaitingSuccessor(target, HAND_OVER_GRACE - age);
     const workload = this.installer.workloadOf(hub);
     if (!workload) return conditions.removing(target);
     const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
@@ -68,6 +73,21 @@ export class CommunityRemoval {
       if (!(error instanceof InstallRejected)) throw error;
       return conditions.removing(target, error.message);
     }
+  }
+
+  /** Leaves the files to the successor, once no pod of the resource writes to the volume any more. */
+  private async handOver(
+    resource: HubCommunityRepository,
+    target: string,
+    pod: Pod | undefined,
+    age: number,
+  ): Promise<Removed> {
+    const isOverdue = age > INSTALLED_REMOVAL_TIMEOUT;
+    if (pod && !isOverdue && verdictOf(pod).result === 'running') return conditions.handingOver(target);
+    await this.installer.clean(resource);
+    if (pod && !isOverdue) return conditions.handingOver(target);
+    this.targets.release(resource);
+    return HAND_OVER;
   }
 
   private async follow(resource: HubCommunityRepository, pod: Pod): Promise<readonly EventSpec[] | Waiting> {

@@ -57,10 +57,11 @@ export function communityHash({ cache }: Pick<Services, 'cache'>, { metadata }: 
     ...cache.ofHub<HubCommunityRepository>('HubCommunityRepository', metadata.namespace, metadata.name),
   ]
     .filter(({ spec, status }) => spec.category === 'integration' && status?.digest !== undefined)
-    .map(({ status }) => lineOf(status!))
-    .sort();
+    .map(({ status }) => lineOf(status!));
   if (installed.length === 0) return undefined;
-  return `sha256:${createHash('sha256').update(installed.join('')).digest('hex')}`;
+  // A resource and its successor have the same installation for a moment.
+  const lines = [...new Set(installed)].sort();
+  return `sha256:${createHash('sha256').update(lines.join('')).digest('hex')}`;
 }
 
 /** One installation for the hash. Status of an earlier version has no `installationID`. */

@@ -1,6 +1,8 @@
 import type { Hub, HubCommunityRepository } from '../../../../operator/kinds';
+import { operatorAnnotations } from '../../../../operator/kinds/annotations';
 import type { ClusterObject } from '../../../../operator/runtime/objects';
-import { INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/base/limits';
+import { HAND_OVER } from '../../../../operator/runtime/sync-module';
+import { HAND_OVER_GRACE, INSTALLED_REMOVAL_TIMEOUT } from '../../../../operator/base/limits';
 import type { HubClients } from '../../../../operator/sync/hub-connection/hub-clients';
 import type { Installer } from '../../../../operator/sync/community/installer';
 import type { Pod } from '../../../../operator/sync/hub-pod/owned-objects';
@@ -61,7 +63,7 @@ describe('CommunityRemoval', () => {
     expect(await subject.remove(given, context)).toMatchObject({ reason: 'Removing' });
     await clock.advance(INSTALLED_REMOVAL_TIMEOUT);
     expect(await subject.remove(given, context)).toMatchObject({ reason: 'Removing' });
-    expect([started, cleaned]).toEqual([2, 0]);
+    expect([started, cleaned]).toEqual([1, 0]);
     await clock.advance(1);
     expect(await subject.remove(given, context)).toEqual([
       expect.objectContaining({
@@ -69,7 +71,7 @@ describe('CommunityRemoval', () => {
         message: expect.stringContaining('themes/night') as unknown,
       }),
     ]);
-    expect([started, cleaned]).toEqual([2, 1]);
+    expect([started, cleaned]).toEqual([1, 1]);
   });
 
   test.each([
@@ -118,6 +120,77 @@ describe('CommunityRemoval', () => {
       [expect.objectContaining({ reason: 'CleanupSkipped' })],
     );
     expect(started).toBe(0);
+  });
+
+  describe('with a successor, as after a rename in Git,', () => {
+    const target = 'custom_components/desk';
+    const given = () => deleted({ target });
+    const successor = (spec: Partial<Spec> = {}) => ({ ...deleted({}), spec: { ...given().spec, ...spec } });
+    const podThat = (installs: boolean, state: object): Pod => ({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: {
+        name: 'villa-community-1',
+        namespace: 'home',
+        annotations: {
+          [operatorAnnotations.installation]: JSON.stringify({ install: installs ? { target } : null }),
+        },
+      },
+      status: { containerStatuses: [{ name: 'install', state }] },
+    });
+    const WRITING = { running: {} };
+    const ENDED = { terminated: { exitCode: 0, message: '{"result": "done"}' } };
+
+    test('leaves it the files, with any version and in a dry-run', async () => {
+      expect(await removal().remove(given(), context, successor({ ref: 'v2' }))).toBe(HAND_OVER);
+      expect(await removal().remove(given(), { ...context, dryRun: true }, successor())).toBe(HAND_OVER);
+      hub = undefined;
+      expect(await removal().remove(given(), context, successor())).toBe(HAND_OVER);
+      expect(started).toBe(0);
+    });
+
+    test('waits a moment for one, then removes the files', async () => {
+      const [subject, resource] = [removal(), given()];
+      expect(await subject.remove(resource, context)).toMatchObject({ after: HAND_OVER_GRACE });
+      await clock.advance(HAND_OVER_GRACE - 1);
+      expect(await subject.remove(resource, context)).toMatchObject({ after: 1 });
+      expect(started).toBe(0);
+      await clock.advance(1);
+      await subject.remove(resource, context);
+      expect(started).toBe(1);
+    });
+
+    test('waits for the end of a pod that writes files', async () => {
+      pod = podThat(true, WRITING);
+      const [subject, resource] = [removal(), given()];
+      expect(await subject.remove(resource, context, successor())).toMatchObject({ reason: 'Removing' });
+      expect(cleaned).toBe(0);
+      pod = podThat(true, ENDED);
+      expect(await subject.remove(resource, context, successor())).toMatchObject({ reason: 'Removing' });
+      expect(cleaned).toBe(1);
+      pod = undefined;
+      expect(await subject.remove(resource, context, successor())).toBe(HAND_OVER);
+    });
+
+    test('waits no longer than for a removal', async () => {
+      pod = podThat(true, WRITING);
+      const [subject, resource] = [removal(), given()];
+      await subject.remove(resource, context, successor());
+      await clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
+      expect(await subject.remove(resource, context, successor())).toBe(HAND_OVER);
+      expect(cleaned).toBe(1);
+    });
+
+    test('removes the files if that has begun, or if the successor is of another category', async () => {
+      pod = podThat(false, WRITING);
+      expect(await removal().remove(given(), context, successor())).toMatchObject({ reason: 'Removing' });
+      pod = undefined;
+      const [subject, resource] = [removal(), given()];
+      await subject.remove(resource, context, successor({ category: 'plugin' }));
+      await clock.advance(HAND_OVER_GRACE);
+      await subject.remove(resource, context, successor({ category: 'plugin' }));
+      expect(started).toBe(1);
+    });
   });
 
   test('reports no files when none were installed', async () => {

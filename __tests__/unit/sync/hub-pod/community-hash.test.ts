@@ -7,11 +7,11 @@ import { aHub, services } from '../fixtures';
 type Spec = HubCommunityRepository['spec'];
 type Status = NonNullable<HubCommunityRepository['status']>;
 
-/** Returns the hash of a hub with a single repository. */
-function hashOf(status: Status, category: Spec['category'] = 'integration') {
+/** Returns the hash of a hub with one repository, or with several resources for it. */
+function hashOf(status: Status, category: Spec['category'] = 'integration', names = ['shelf']) {
   const spec: Spec = { hubRef: { name: 'villa' }, category, repository: 'o/n', ref: 'v1' };
   const ofHub = function* <T extends ClusterObject>() {
-    yield resource<Spec, Status>('shelf', spec, { status }) as unknown as T;
+    for (const name of names) yield resource<Spec, Status>(name, spec, { status }) as unknown as T;
   };
   return communityHash(services({ cache: { ofHub } }), aHub());
 }
@@ -29,6 +29,10 @@ describe('communityHash', () => {
     ].map((each) => hashOf(each));
     expect(new Set(hashes).size).toBe(5);
     expect(hashOf({ ...status })).toBe(hashes[0]);
+  });
+
+  test('is the same while a resource and its successor have the installation', () => {
+    expect(hashOf(status, 'integration', ['shelf', 'renamed'])).toBe(hashOf(status));
   });
 
   test('is absent for a hub without community integrations', () => {
