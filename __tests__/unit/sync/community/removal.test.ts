@@ -182,8 +182,10 @@ describe('CommunityRemoval', () => {
     });
 
     test('removes the files if that has begun, or if the successor is of another category', async () => {
-      pod = podThat(false, WRITING);
-      expect(await removal().remove(given(), context, successor())).toMatchObject({ reason: 'Removing' });
+      pod = podThat(false, ENDED);
+      expect(await removal().remove(given(), context, successor())).toMatchObject({
+        status: { target: null },
+      });
       pod = undefined;
       const [subject, resource] = [removal(), given()];
       await subject.remove(resource, context, successor({ category: 'plugin' }));
