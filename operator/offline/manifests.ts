@@ -1,10 +1,13 @@
 import {
   type CollectionTag,
   type Document,
+  isAlias,
+  isCollection,
+  isNode,
   isScalar,
   LineCounter,
+  type Node,
   parseAllDocuments,
-  type Scalar,
   type ScalarTag,
   type Tags,
   visit,
@@ -130,14 +133,21 @@ function problemOfCharacter(content: string): Omit<SyntaxProblem, 'file'> | unde
 
 const NULL_KEY =
   'A key is null, or has no text, which kubectl refuses: write the word null in quotes, or correct it.';
+const COLLECTION_KEY =
+  "A key is a list or an object, which kubectl refuses: write a template, such as {{ states('sensor.a') }}, in quotes, or correct it.";
 
-/** The first key that is null. This library would read it as an empty text. */
-function nullKeyIn(document: Document): Scalar | undefined {
-  let found: Scalar | undefined;
+/**
+ * The first key that kubectl refuses, and a sentence about it. This library would read null as an empty text, and a list or
+ * an object as its own text: a template without quotes is an object with an object as its key.
+ */
+function refusedKeyIn(document: Document): { readonly key: Node; readonly message: string } | undefined {
+  let found: ReturnType<typeof refusedKeyIn>;
   visit(document, {
     Pair(_, { key }) {
-      if (!isScalar(key) || key.value !== null) return undefined;
-      found = key;
+      const value = isAlias(key) ? key.resolve(document) : key;
+      const isNull = isScalar(value) && value.value === null;
+      if (!isNode(key) || !(isNull || isCollection(value))) return undefined;
+      found = { key, message: isNull ? NULL_KEY : COLLECTION_KEY };
       return visit.BREAK;
     },
   });
@@ -159,16 +169,17 @@ function parseManifests(content: string): (Parsed | Omit<SyntaxProblem, 'file'>)
     const syntaxProblem = (line: number, message: string) => [{ line, message }];
     if (error) return syntaxProblem(lines.linePos(error.pos[0]).line, syntaxMessage(error));
     const root = document.contents;
-    const nullKey = nullKeyIn(document);
-    if (nullKey) return syntaxProblem(lineOf(nullKey), NULL_KEY);
     let value: unknown;
+    let all: Lines;
     try {
+      const refused = refusedKeyIn(document);
+      if (refused) return syntaxProblem(lineOf(refused.key), refused.message);
       value = document.toJS({ reviver: numbersOfJson });
+      all = linesOf(root, lineOf(root), { lineOf });
     } catch (reason) {
       return syntaxProblem(lineOf(root), syntaxMessage(reason));
     }
     if (!isObject(value)) return [];
-    const all = linesOf(root, lineOf(root), { lineOf });
     const { items, kind } = value;
     if (!Array.isArray(items) || !String(kind).endsWith('List')) return [{ object: value, lines: all }];
     const ofItems = all.parts?.get('items');

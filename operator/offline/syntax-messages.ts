@@ -35,6 +35,8 @@ export function syntaxMessage(error: unknown): string {
   const reason =
     error instanceof YAMLError
       ? BY_CODE[error.code]
-      : 'an alias has no anchor before it, or aliases expand to too much, or << merges what is not an object';
+      : error instanceof RangeError // the stack of this program is full
+        ? BY_CODE.RESOURCE_EXHAUSTION
+        : 'an alias has no anchor before it, or aliases expand to too much, or << merges what is not an object';
   return `This is not YAML: ${reason}.`;
 }

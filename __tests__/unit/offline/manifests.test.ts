@@ -1,3 +1,4 @@
+import { syntaxMessage } from '../../../operator/offline/syntax-messages';
 import { type Manifest, readManifests } from '../../../operator/offline/manifests';
 import { unsafeIntegers } from '../../../operator/runtime/json';
 
@@ -40,6 +41,34 @@ describe('readManifests', () => {
       expect(objectsOf('a: {"null": x, "": z}\n')).toEqual([{ a: { null: 'x', '': 'z' } }]);
     },
   );
+
+  test.each([
+    ["message: {{ states('sensor.a') }}", 'a list or an object'],
+    ['{{ .Values.name }}: x', 'a list or an object'],
+    ['? [b, c]\n  : x', 'a list or an object'],
+    ['- [&b [1], {*b : x}]', 'a list or an object'],
+    ['- [&b ~, {*b : x}]', 'null'],
+  ])('a key that is no text or number is refused, as by kubectl: %s', (text, what) => {
+    const [found, next] = read(`a:\n  ${text}\n---\nb: 1\n`);
+    expect(found).toMatchObject({ line: 2, message: expect.stringContaining(`A key is ${what}`) as string });
+    expect(next).toMatchObject({ object: { b: 1 } });
+    expect(objectsOf('a: &b c\n*b : 1\n2: 3\ntrue: "{{ d }}"\n')).toEqual([
+      { a: 'c', c: 1, 2: 3, true: '{{ d }}' },
+    ]);
+  });
+
+  test('the limit of nesting ends no command: what is too deep for a part of the program is refused', () => {
+    const too = 'This is not YAML: it is nested too deeply.';
+    expect(syntaxMessage(new RangeError('Maximum call stack size exceeded'))).toBe(too);
+    for (let depth = 900; depth < 2500; depth += 40)
+      for (const [open, end] of [
+        ['[', ']'],
+        ['{a: ', '}'],
+      ] as const) {
+        const [found] = read(`a: ${open.repeat(depth)}${end.repeat(depth)}`);
+        if (found && 'message' in found) expect(found.message).toBe(too);
+      }
+  });
 
   test('an integer beyond 2^53 keeps its digits', () => {
     const [object] = objectsOf(
