@@ -1,5 +1,4 @@
 import { isBackupRunning } from '../../client/setup/backup';
-import type { HubConnection } from '../../client/connection/connection';
 import { getCoreState } from '../../client/setup/core';
 import { HubBanned, HubError, HubUnreachable, isUnknownCommand } from '../../client/connection/errors';
 import type { HubClient } from '../../client/hub-client';
@@ -40,6 +39,15 @@ interface SeenOccupation {
   readonly at: number;
 }
 
+/** A backup in progress. Times are of the monotonic clock. */
+interface SeenBackup {
+  /** Start of the container. */
+  readonly startedAt: string;
+  readonly first: number;
+  /** Time of the last answer: after {@link LONGEST_START} without one, a backup in progress is another. */
+  readonly last: number;
+}
+
 /**
  * The result of a request to restart a hub:
  *
@@ -62,8 +70,8 @@ export class PodRestarts {
   private readonly requested: PerHub<boolean>;
   /** Times since which a restart is due, by the monotonic clock. */
   private readonly dueSince: PerHub<number>;
-  /** Times at which a backup was first seen in progress, by the monotonic clock. */
-  private readonly backups: PerHub<number>;
+  /** The backup that each hub had in progress when it was last asked. Nobody may have asked at its end. */
+  private readonly backups: PerHub<SeenBackup>;
   /** The activity of each hub at its last answer. */
   private readonly seen: PerHub<SeenOccupation>;
   /** The reason why the pod was deleted, kept until the Hub has an event about it. */
@@ -169,7 +177,7 @@ export class PodRestarts {
       const last = this.lastSeen(hub, startedAt);
       if (!(error instanceof HubBanned) || last === 'start') return last;
       // A ban refuses requests. A connection that was open before still answers.
-      const backup = await undefinedIf(isOfHub, this.isInBackup(hub, contacted.client.connection));
+      const backup = await undefinedIf(isOfHub, this.isInBackup(hub, contacted.client, startedAt));
       return backup === undefined ? last : this.record(hub, startedAt, backup ? 'backup' : undefined);
     }
   }
@@ -181,15 +189,11 @@ export class PodRestarts {
     return occupation;
   }
 
-  private async ask(
-    hub: Hub,
-    { rest, connection }: HubClient,
-    startedAt: string,
-  ): Promise<Occupation | undefined> {
-    const { state, isMigrating } = await getCoreState(rest);
+  private async ask(hub: Hub, client: HubClient, startedAt: string): Promise<Occupation | undefined> {
+    const { state, isMigrating } = await getCoreState(client.rest);
     const isStarting = state === 'NOT_RUNNING' || state === 'STARTING';
     if (isMigrating || (isStarting && this.isRecent(startedAt))) return 'start';
-    return (await this.isInBackup(hub, connection)) ? 'backup' : undefined;
+    return (await this.isInBackup(hub, client, startedAt)) ? 'backup' : undefined;
   }
 
   /** The last answer of a hub that cannot be asked now, if it came from the present run of its container. */
@@ -203,16 +207,18 @@ export class PodRestarts {
     return this.services.clock.now() - Date.parse(time) < LONGEST_START;
   }
 
-  private async isInBackup(hub: Hub, connection: HubConnection): Promise<boolean> {
+  private async isInBackup(hub: Hub, { connection }: HubClient, startedAt: string): Promise<boolean> {
     // A hub without the backup integration does not know this command.
     if (!(await undefinedIf(isUnknownCommand, isBackupRunning(connection)))) {
       this.backups.delete(hub);
       return false;
     }
     const now = this.services.clock.monotonic();
-    const since = this.backups.get(hub) ?? now;
-    this.backups.set(hub, since);
-    return now - since < LONGEST_BACKUP;
+    const seen = this.backups.get(hub);
+    const isSame = seen?.startedAt === startedAt && now - seen.last < LONGEST_START;
+    const first = isSame ? seen.first : now;
+    this.backups.set(hub, { startedAt, first, last: now });
+    return now - first < LONGEST_BACKUP;
   }
 
   /**

@@ -218,9 +218,34 @@ describe('Rollouts', () => {
       notice: 'A pending change of its pod waits for the end of a backup, for an hour at most.',
     };
     expect(await cluster.stable(villa)).toEqual(waits);
-    await cluster.clock.advance(59 * 60_000);
-    expect(await cluster.delay(villa)).toEqual(waits);
+    for (let minute = 1; minute < 60; minute += 1) {
+      await cluster.clock.advance(60_000);
+      expect(await cluster.delay(villa)).toEqual(waits);
+    }
     await cluster.clock.advance(60_000);
+    expect(await cluster.delay(villa)).toEqual({ delay: 0 });
+  });
+
+  test.each<[string, (cluster: Cluster) => Promise<void> | void]>([
+    [
+      'a day later, though nobody asked at the end of the one before',
+      ({ clock }) => clock.advance(24 * 60 * 60_000),
+    ],
+    ['after a start of the container', (cluster) => cluster.runs('villa')],
+  ])('give a backup its hour %s', async (_, happens) => {
+    const cluster = new Cluster();
+    const [villa] = cluster.hubs;
+    cluster.backup = { state: 'create_backup' };
+    await cluster.stable(villa);
+    for (let minute = 0; minute < 58; minute += 1) {
+      await cluster.clock.advance(60_000);
+      await cluster.delay(villa);
+    }
+    await happens(cluster);
+    for (let minute = 0; minute < 60; minute += 1) {
+      expect(await cluster.delay(villa)).toMatchObject({ delay: 5_000 });
+      await cluster.clock.advance(60_000);
+    }
     expect(await cluster.delay(villa)).toEqual({ delay: 0 });
   });
 
@@ -229,7 +254,7 @@ describe('Rollouts', () => {
     const [villa] = cluster.hubs;
     cluster.backup = { state: 'restore_backup' };
     expect(await cluster.stable(villa)).toMatchObject({ delay: 5_000 });
-    await cluster.clock.advance(59 * 60_000);
+    await cluster.clock.advance(9 * 60_000);
     cluster.backup = { state: 'idle' };
     expect(await cluster.delay(villa)).toEqual({ delay: 0 });
     cluster.backup = { state: 'create_backup' };
