@@ -21,6 +21,13 @@ function latestOf<R extends CustomResource>(
 }
 
 /**
+ * {@link isHeld} of the latest version of a resource, for a step that follows a question to a hub: a hub that hangs is
+ * waited for for 10 s, and a person may have suspended the resource meanwhile.
+ */
+export const isHeldNow = (services: Pick<Services, 'cache'>, resource: CustomResource): boolean =>
+  isHeld(latestOf(services, resource) ?? resource);
+
+/**
  * The latest version of a resource, for a request that is sent some time after its reconcile began.
  *
  * @returns undefined when the resource was deleted or suspended since then, or is in dry-run: nothing may be

@@ -8,7 +8,7 @@ import { undefinedIf } from '../../base/undefined-if';
 import type { HubClients } from '../hub-connection/hub-clients';
 import { PerHub } from '../hub-connection/per-hub';
 import type { Services } from '../services';
-import { isHeld } from '../still-desired';
+import { isHeldNow } from '../still-desired';
 import {
   deletePod,
   hubContainer,
@@ -123,13 +123,14 @@ export class PodRestarts {
 
   /** Deletes the pod, unless a rollout is about to do so or its hub must not be interrupted. */
   async restart(hub: Hub, reason: string): Promise<RestartResult> {
-    if (isHeld(hub)) return 'held';
+    if (isHeldNow(this.services, hub)) return 'held';
     const template = this.templates.get(hub);
     if (template === undefined) return 'unknown';
     const pod = podOf(this.services, hub);
     if (!pod || pod.metadata.deletionTimestamp) return 'deleted';
     if (template === 'pending' || this.isOutdated(hub, pod)) return 'rollout';
     if (await this.occupation(hub)) return 'busy';
+    if (isHeldNow(this.services, hub)) return 'held';
     const { namespace, name } = hub.metadata;
     const fields = { kind: hub.kind, namespace, name, pod: pod.metadata.name, reason };
     this.services.log.warn(fields, 'deleting pod of hub');

@@ -11,6 +11,7 @@ import {
 import { condition, type Outcome, type Stalled, stalled, waiting } from '../../../runtime/outcome';
 import { conditionOf } from '../../../runtime/conditions';
 import type { Services } from '../../services';
+import { isHeldNow } from '../../still-desired';
 import { PerHub } from '../../hub-connection/per-hub';
 import { deletePod, type Pod, podOf } from '../../hub-pod/owned-objects';
 import { stuckPod } from './pod-state';
@@ -61,6 +62,8 @@ export class BanRecovery {
     const pendingRestart = this.pendingRestart.get(hub);
     // The pod is deleted only after the status shows the count, since that write may have failed.
     if (pendingRestart?.pod === pod.metadata.uid && pendingRestart?.at === hub.status?.lastSelfUnban) {
+      const wait = await this.waitFor(hub, ban);
+      if (wait) return wait;
       this.pendingRestart.delete(hub);
       const fields = { pod: pod.metadata.name };
       context.reconcile.log.warn(fields, 'deleting pod of hub that has banned the operator');
@@ -82,13 +85,25 @@ export class BanRecovery {
         return { ...stopped(context, 'RestartLimitExceeded', message), after: decision.after };
       }
       case 'restart': {
-        const occupation = await this.restarts.occupation(hub);
-        if (occupation) return recovering(`${sentence(ban)} ${OCCUPIED[occupation]}`, POD_NOT_READY_REQUEUE);
+        const wait = await this.waitFor(hub, ban);
+        if (wait) return wait;
         const { lastSelfUnban: at } = banStatus(decision.history);
         this.pendingRestart.set(hub, { pod: pod.metadata.uid!, at });
         return this.scheduleRestart(decision.history, ban);
       }
     }
+  }
+
+  /**
+   * The outcome while a restart must not begin. It is asked for before the restart is counted, and before the pod is
+   * deleted: a backup may have begun in between, where the write of the count failed for a while or the Hub was suspended.
+   *
+   * @returns undefined when it may
+   */
+  private async waitFor(hub: Hub, ban: string): Promise<Outcome | undefined> {
+    const occupation = await this.restarts.occupation(hub);
+    if (occupation) return recovering(`${sentence(ban)} ${OCCUPIED[occupation]}`, POD_NOT_READY_REQUEUE);
+    return isHeldNow(this.services, hub) ? recovering(sentence(ban), POD_NOT_READY_REQUEUE) : undefined;
   }
 
   /**

@@ -11,6 +11,7 @@ import {
 import type { Manifest } from '../../../runtime/apply';
 import { PerHub } from '../../hub-connection/per-hub';
 import type { Services } from '../../services';
+import { isHeldNow } from '../../still-desired';
 import type { StatefulSet } from '../../hub-pod/owned-objects';
 import type { Occupation, PodRestarts } from '../../hub-pod/pod-restarts';
 import type { EventSpec } from '../../../runtime/event-spec';
@@ -41,7 +42,7 @@ export class Rollouts {
 
   /** @param isLoading whether a configuration is being loaded into the hub, which may need a restart too */
   constructor(
-    services: Pick<Services, 'applier' | 'clock' | 'cache' | 'requeue'>,
+    private readonly services: Pick<Services, 'applier' | 'clock' | 'cache' | 'requeue'>,
     private readonly restarts: PodRestarts,
     isLoading: (hub: Hub) => boolean,
   ) {
@@ -67,9 +68,11 @@ export class Rollouts {
     if (remaining > 0) return { delay: remaining };
     const occupation = await this.restarts.occupation(hub);
     if (occupation) return { delay: API_NOT_LOADED_REQUEUE, notice: NOTICES[occupation] };
-    if (isRequested || (await this.turns.take(hub))) return { delay: 0 };
-    const notice = 'A pending change of its pod waits for the restart of another hub.';
-    return { delay: ROLLOUT_TURN, notice };
+    if (!isRequested && !(await this.turns.take(hub))) {
+      const notice = 'A pending change of its pod waits for the restart of another hub.';
+      return { delay: ROLLOUT_TURN, notice };
+    }
+    return { delay: isHeldNow(this.services, hub) ? API_NOT_LOADED_REQUEUE : 0 };
   }
 
   /**

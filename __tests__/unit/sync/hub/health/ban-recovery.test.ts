@@ -14,6 +14,7 @@ const oldPod = { metadata: { name: 'h-0', uid: 'pod-1', creationTimestamp: '2025
 let pod: object;
 let deleted: string[];
 let occupation: Occupation | undefined;
+let latest: object | undefined;
 let unban: BanRecovery;
 
 const banRecovery = (podIp: string) =>
@@ -21,7 +22,7 @@ const banRecovery = (podIp: string) =>
     services({
       clock,
       settings: { podIp },
-      cache: { get: (kind: string) => (kind === 'Pod' ? pod : undefined) as never },
+      cache: { get: (kind: string) => (kind === 'Pod' ? pod : latest) as never },
       cluster: {
         request: ({ method, path }) => {
           deleted.push(`${method} ${path}`);
@@ -34,7 +35,7 @@ const banRecovery = (podIp: string) =>
 
 beforeEach(() => {
   deleted = [];
-  occupation = undefined;
+  [occupation, latest] = [undefined, undefined];
   pod = oldPod;
   unban = banRecovery('10.0.0.1');
 });
@@ -75,6 +76,23 @@ describe('BanRecovery', () => {
       expect(deleted).toHaveLength(1);
     },
   );
+
+  test('interrupts no backup that has begun since the restart was counted, and counts it once', async () => {
+    const { status } = await reconcile({});
+    occupation = 'backup';
+    expect((await reconcile(status as HubStatus)).message).toContain('waits for the end of a backup');
+    occupation = undefined;
+    await reconcile(status as HubStatus);
+    expect(deleted).toHaveLength(1);
+  });
+
+  test('restarts no Hub that is suspended while its hub is asked', async () => {
+    const { status } = await reconcile({});
+    latest = { metadata: { uid: '1' }, spec: { suspend: true } };
+    expect(await reconcile(status as HubStatus)).toMatchObject({ reason: 'HubBanned', after: 10_000 });
+    expect(await reconcile({})).toMatchObject({ status: { phase: 'Unknown' } });
+    expect(deleted).toEqual([]);
+  });
 
   test('does not delete the pod while the status with the count was not written', async () => {
     await reconcile({});
