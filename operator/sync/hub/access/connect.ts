@@ -12,6 +12,7 @@ import type { HubClient } from '../../../client/hub-client';
 import { isLower, OLDEST_SUPPORTED } from '../../../base/hub-version';
 import type { Hub } from '../../../kinds/index';
 import { DEPENDENCY_REQUEUE } from '../../../base/limits';
+import { sentence } from '../../../base/sentence';
 import { undefinedIf } from '../../../base/undefined-if';
 import { condition, type Outcome, stalled, waiting } from '../../../runtime/outcome';
 import { builtin } from '../../../runtime/types';
@@ -301,11 +302,14 @@ function reportOverriddenSettings(context: HubContext, fields: readonly string[]
   if (!reported) context.events.push({ type: 'Warning', reason: 'CoreConfigInYaml', message });
 }
 
-/** Adds to `BootstrapReady` that a setting differs. Each of several settings is named. */
-function addToBootstrapReady({ conditions }: HubContext, sentence: string): void {
+/** Adds to `BootstrapReady` that a setting differs. Each of several settings is named, in a sentence of its own. */
+function addToBootstrapReady({ conditions }: HubContext, problem: string): void {
   const { message } = conditions['BootstrapReady'] ?? bootstrapCompleted;
-  conditions['BootstrapReady'] = { ...bootstrapCompleted, message: `${message} ${sentence}` };
+  conditions['BootstrapReady'] = { ...bootstrapCompleted, message: `${message} ${ended(sentence(problem))}` };
 }
+
+/** A text of the hub or of the API server, to which another sentence is added. */
+const ended = (text: string): string => text.replace(/\.?$/, '.');
 
 const phaseUnknown = { status: { phase: 'Unknown' } };
 
@@ -322,7 +326,7 @@ const bootstrapBanned = condition(
 function withCauseOfVolume(problem: Outcome, { conditions }: HubContext): Outcome {
   const storage = conditions['StorageReady'];
   if (storage?.reason !== 'Pending') return problem;
-  return { ...problem, message: `${problem.message.replace(/\.?$/, '.')} ${storage.message}` };
+  return { ...problem, message: `${ended(problem.message)} ${storage.message}` };
 }
 
 /** `BackupConfigured` while no token works. */

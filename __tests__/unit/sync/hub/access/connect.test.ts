@@ -332,7 +332,9 @@ describe('Connector', () => {
     const { conditions, problem } = (await reconcile()).context;
     expect(problem).toMatchObject({ reason });
     const { message } = conditions['BootstrapReady']!;
-    for (const words of [error.message, 'No such currency']) expect(message).toContain(words);
+    const first = error.message.replace(/^the/, 'The');
+    expect(message).toContain(`${first}. The hub does not accept a setting in spec.bootstrap`);
+    expect(message).toMatch(/No such currency\.$/);
   });
 
   test('retries a setting at which the hub fails, and leaves the Hub ready', async () => {
