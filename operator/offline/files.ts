@@ -19,7 +19,8 @@ const hasManifests = (name: string): boolean => /\.(ya?ml|json)$/.test(name) && 
 /**
  * The files of a path, sorted by name: a file itself, or the YAML and JSON files in a directory. Test files,
  * names that begin with a dot, node_modules and templates of Helm charts are left out. Links to directories
- * are left out too, since they may form a cycle. What cannot be read, such as a link to nothing, is included.
+ * are left out too, since they may form a cycle. What cannot be read, such as a link to nothing or a folder of another
+ * user, is included.
  *
  * @param counts selects other files of a directory by their names
  * @throws NotRead
@@ -34,10 +35,10 @@ export async function filesOf(path: string, counts = hasManifests): Promise<stri
       entries.map(async (entry) => {
         const { name } = entry;
         if (name.startsWith('.') || name === 'node_modules') return [];
-        if (entry.isDirectory())
-          return isChart && name === 'templates' ? [] : filesOf(join(path, name), counts);
-        if (!counts(name)) return [];
         const file = join(path, name);
+        if (entry.isDirectory())
+          return isChart && name === 'templates' ? [] : filesOf(file, counts).catch(() => [file]);
+        if (!counts(name)) return [];
         const isLinkToDirectory = (await stat(file).catch(() => undefined))?.isDirectory();
         return isLinkToDirectory ? [] : [file];
       }),
@@ -83,7 +84,9 @@ export async function read(
  */
 export async function bytesOf(file: string, named: boolean): Promise<Buffer | { readonly problem: string }> {
   try {
-    if (named || (await stat(file)).isFile()) return await readFile(file);
+    const stats = await stat(file);
+    if (named || stats.isFile()) return await readFile(file);
+    if (stats.isDirectory()) await readdir(file); // says why it cannot be read
     return { problem: 'It is no file, such as a pipe, and is not read: remove it, or give it another name.' };
   } catch (error) {
     if (named) throw notRead(file, error);

@@ -182,6 +182,19 @@ describe('validate', () => {
     }
   });
 
+  test('a folder that cannot be read is named, and the rest is checked', async () => {
+    // A path that is too long cannot be read by root either.
+    const script = 'for each in $(seq 20); do mkdir "$1" && cd "$1" || exit; done';
+    const made = spawnSync('bash', ['-c', script, 'bash', 'a'.repeat(250)], { cwd: directory });
+    expect(made.status).toBe(0);
+    const { code, output } = await ofFiles({ 'b.yaml': bad });
+    spawnSync('rm', ['-r', 'a'.repeat(250)], { cwd: directory });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^a+\/[a/]+:1: error: It cannot be read: ENAMETOOLONG/);
+    expect(output).toContain('b.yaml:4: error: HubFloor ground: spec.nam');
+    expect(output).toContain('1 resource checked, 0 of other kinds ignored: 2 errors, 0 warnings');
+  });
+
   test('a pipe that the user names is read', async () => {
     const pipe = join(directory, 'pipe');
     expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
