@@ -70,7 +70,7 @@ export class PodRestarts {
   private readonly requested: PerHub<boolean>;
   /** Times since which a restart is due, by the monotonic clock. */
   private readonly dueSince: PerHub<number>;
-  /** The backup that each hub had in progress when it was last asked. Nobody may have asked at its end. */
+  /** The backup that each hub had in progress when it was last asked, which may be before its end. */
   private readonly backups: PerHub<SeenBackup>;
   /** The activity of each hub at its last answer. */
   private readonly seen: PerHub<SeenOccupation>;

@@ -228,7 +228,7 @@ describe('Rollouts', () => {
 
   test.each<[string, (cluster: Cluster) => Promise<void> | void]>([
     [
-      'a day later, though nobody asked at the end of the one before',
+      'a day later, though the hub was not asked at the end of the one before',
       ({ clock }) => clock.advance(24 * 60 * 60_000),
     ],
     ['after a start of the container', (cluster) => cluster.runs('villa')],
