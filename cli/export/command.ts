@@ -12,9 +12,10 @@ import { idsInCopy } from './config-copy';
 import { filesOf, type KeptFile, type Warning, writeFiles } from './files';
 import { type Destination, destinationOf, withDestination } from './options';
 import { blueprintsInCluster } from './blueprints';
-import { withoutResource } from './in-cluster';
+import { presentIn, withoutPresent } from './in-cluster';
+import { NO_RESOURCES, type Present } from './present';
 import { readHub, registryNames } from './read-hub';
-import { describe, type DescribedHub } from './resources';
+import { describe } from './resources';
 
 /** Options that select the hub of a command. */
 export interface HubOptions extends ClusterOptions {
@@ -71,11 +72,12 @@ async function exportHub(environment: Environment, options: ExportOptions): Prom
       (text) => terminal.progress(text),
     );
     const hubName = options.hub ?? DEFAULT_NAME;
-    const all = describe(hubName, content);
-    const { described, notExpressed: undescribed } = await askedOf(environment, options, hub, {
-      ...all,
-      notExpressed: [...unread, ...all.notExpressed],
-    });
+    const present = await presentResources(environment, options, hub);
+    const all = describe(hubName, content, present);
+    const { described, notExpressed: undescribed } = withoutPresent(
+      { ...all, notExpressed: [...unread, ...all.notExpressed] },
+      present,
+    );
     terminal.progress('Checking the resources');
     const { files, notExpressed: unfit, warnings } = await filesOf(described);
     const { written, kept, others } = await withTexts(clock, (texts) =>
@@ -104,18 +106,17 @@ function refuseNewWithoutHub({ hub, new: isNew, url }: ExportOptions): void {
     );
 }
 
-/** The objects that get a file. @throws CommandError, ApiError, HubError */
-async function askedOf(
+/** The resources whose objects get no file. @throws CommandError, ApiError, HubError */
+async function presentResources(
   { clock, connect, terminal }: Pick<Environment, 'clock' | 'connect' | 'terminal'>,
   { new: isNew, hub: name, ...options }: ExportOptions,
   { client }: OpenHub,
-  all: DescribedHub,
-): Promise<DescribedHub> {
-  if (!isNew || name === undefined) return all;
+): Promise<Present> {
+  if (!isNew || name === undefined) return NO_RESOURCES;
   terminal.progress('Looking for the resources of the objects');
   const cluster = connect(options);
   try {
-    return await withoutResource(cluster, name, all, new StoredObjects(client, clock));
+    return await presentIn(cluster, name, new StoredObjects(client, clock));
   } finally {
     cluster.close();
   }

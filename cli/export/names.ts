@@ -7,7 +7,12 @@ const LONGEST = 63;
  * Gives each object a name from its alias, or else from its id. Equal objects in equal order get equal names.
  */
 export class Names {
-  private readonly taken = new Set<string>();
+  private readonly taken: Set<string>;
+
+  /** @param taken names that no object gets */
+  constructor(taken: Iterable<string> = []) {
+    this.taken = new Set(taken);
+  }
 
   take(alias: unknown, id: string): string {
     const base = slugOf(typeof alias === 'string' ? alias : '') || slugOf(id) || `object-${hashOf(id)}`;

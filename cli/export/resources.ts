@@ -12,6 +12,7 @@ import { madeEntity } from '../settings/own-entity';
 import { entrySpecOf, type LookedUpNames, type NameOfEntry } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
+import { NO_RESOURCES, type Present } from './present';
 import { describeSettings, type HubSettings, ownEntitySpec } from './settings';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -80,6 +81,7 @@ const OF_HUB_ITSELF: ReadonlySet<string> = new Set(['system', 'ignore']);
 interface References {
   readonly nameOf: NameOfEntry;
   readonly settings: HubSettings | undefined;
+  readonly present: Present;
 }
 
 /** The objects of a hub as resources, and those that no resource can describe. */
@@ -88,27 +90,34 @@ export interface DescribedHub {
   readonly notExpressed: readonly NotExpressed[];
 }
 
-/** The resources for the content of a hub, named after aliases, in the order of kinds and ids. */
+/**
+ * The resources for the content of a hub, named after aliases, in the order of kinds and ids.
+ *
+ * @param present resources of the cluster, whose names are not given again, and to which files refer
+ */
 export function describe(
   hub: string,
   { entities, entries, integrations, lookedUp, settings }: HubContent,
+  present = NO_RESOURCES,
 ): DescribedHub {
   const nameOf = (type: string, id: string) =>
     lookedUp?.get(type)?.get(id) ??
     settings?.categories.get(type)?.get(id) ??
     nameOfEntry(entries, type as RegistryType, id);
+  const references = { nameOf, settings, present };
   const described = [
-    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, { nameOf, settings })),
+    ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, references)),
     ...Object.keys(ENTITY_KINDS).flatMap((kind) =>
-      describeEntities(hub, kind as ConfigEntityKind, entities, { nameOf, settings }),
+      describeEntities(hub, kind as ConfigEntityKind, entities, references),
     ),
   ];
-  const found = describeIntegrations(hub, integrations);
+  const found = describeIntegrations(hub, integrations, present);
   const others = settings
     ? describeSettings(settings, {
         integrations,
         names: found.names,
         nameOf,
+        present,
         made: madeEntityIds({ entities, entries }, settings),
       })
     : { described: [], notExpressed: [] };
@@ -129,11 +138,11 @@ function describeEntities(
   hub: string,
   kind: ConfigEntityKind,
   entities: HubContent['entities'],
-  { nameOf, settings }: References,
+  { nameOf, settings, present }: References,
 ): readonly Described[] {
   const { definition, specOf } = ENTITY_KINDS[kind];
   const all = entities[kind].map((stored) => ({ stored, spec: specOf(stored) }));
-  const names = new Names();
+  const names = new Names(present.namesOf(definition.kind));
   const resourceNames = new Map(
     all
       .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
@@ -158,9 +167,9 @@ function describeEntries(
   hub: string,
   kind: string,
   entries: HubContent['entries'],
-  { nameOf, settings }: References,
+  { nameOf, settings, present }: References,
 ): readonly Described[] {
-  const names = new Names();
+  const names = new Names(present.namesOf(kind));
   return entryTypes
     .filter(({ definition }) => definition.kind === kind)
     .flatMap((entryType) => {
@@ -218,11 +227,12 @@ const isOwnLabel = (type: RegistryType, { name }: RegistryRecord): boolean =>
 function describeIntegrations(
   hub: string,
   entries: readonly ConfigEntry[],
+  present: Present,
 ): DescribedHub & {
   /** Names of the resources by the ids of the entries. */
   readonly names: ReadonlyMap<string, string>;
 } {
-  const names = new Names();
+  const names = new Names(present.namesOf(integration.kind));
   const nameOf = new Map<string, string>();
   const described: Described[] = [];
   const notExpressed: NotExpressed[] = [];
@@ -233,22 +243,20 @@ function describeIntegrations(
   for (const entry of own) {
     const { domain, title, disabled_by: disabledBy } = entry;
     const object = `integration ${domain} “${title}”`;
-    if (own.filter((each) => key(each) === key(entry)).length > 1)
+    const of = { kind: integration.kind, id: entry.entry_id };
+    const owner = present.ownerOf(of);
+    if (owner !== undefined) nameOf.set(of.id, owner);
+    else if (own.filter((each) => key(each) === key(entry)).length > 1)
       notExpressed.push({
         object,
         reason: 'Another entry of this integration has the same title: rename one of them in the hub.',
-        of: { kind: integration.kind, id: entry.entry_id },
+        of,
       });
     else {
-      const name = names.take(`${domain} ${title}`, entry.entry_id);
-      nameOf.set(entry.entry_id, name);
-      described.push(
-        resourceOf(hub, integration, { object, id: entry.entry_id }, name, {
-          domain,
-          title,
-          ...(disabledBy !== null && { enabled: false }),
-        }),
-      );
+      const name = names.take(`${domain} ${title}`, of.id);
+      const spec = { domain, title, ...(disabledBy !== null && { enabled: false }) };
+      nameOf.set(of.id, name);
+      described.push(resourceOf(hub, integration, { object, id: of.id }, name, spec));
     }
   }
   return { described, notExpressed, names: nameOf };

@@ -13,6 +13,7 @@ import { selectOfEntity } from '../settings/entity-select';
 import type { NotExpressed } from './config-entities';
 import { customizedDevice, customizedEntity, type EntityFacts, type ExposesNew } from './customized';
 import { Names } from './names';
+import type { Present } from './present';
 
 /** The entities and devices of a hub with their settings. */
 export interface HubSettings {
@@ -37,6 +38,7 @@ interface Surroundings {
   readonly nameOf: NameOf;
   /** Ids of the entities of exported resources, which have the settings themselves. */
   readonly made: ReadonlySet<string>;
+  readonly present: Pick<Present, 'namesOf'>;
 }
 
 /** The name of an area, a label or a category. */
@@ -70,16 +72,16 @@ interface Described {
  */
 export function describeSettings(settings: HubSettings, surroundings: Surroundings): Described {
   const { entities, devices } = settings;
-  const { integrations, names, nameOf } = surroundings;
+  const { integrations, names, nameOf, present } = surroundings;
   const known: Devices = {
     all: devices,
     drawnIds: [integrations.map((each) => each.entry_id), devices.map(({ id }) => id)].flat(),
     integrations: names,
   };
   const customized = customizedEntities(settings, surroundings);
-  const files = new DeviceFiles();
+  const files = new DeviceFiles(present.namesOf(deviceType.definition.kind));
   const ofDevices = describeDevices(settings, known, { customized, files, nameOf });
-  const entityNames = new Names();
+  const entityNames = new Names(present.namesOf(entityType.definition.kind));
   const ofEntities = customized.map(({ entity, spec }): DescribedSettings => {
     const name = entityNames.take(undefined, entity.entityId);
     const device = files.of(entity.deviceId);
@@ -188,8 +190,12 @@ const sortKey = ({ device, select }: { readonly device: DeviceRecord; readonly s
 
 /** Chooses the names of the files for devices. */
 class DeviceFiles {
-  private readonly names = new Names();
+  private readonly names: Names;
   private readonly byDevice = new Map<string, { readonly name: string; readonly select: Select }>();
+
+  constructor(taken: ReadonlySet<string>) {
+    this.names = new Names(taken);
+  }
 
   name(device: DeviceRecord, select: Select): string {
     const name = this.names.take(

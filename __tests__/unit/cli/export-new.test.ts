@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoredObjects } from '../../../cli/diff/stored-objects';
 import type { NotExpressed } from '../../../cli/export/config-entities';
-import { withoutResource } from '../../../cli/export/in-cluster';
+import { presentIn, withoutPresent } from '../../../cli/export/in-cluster';
 import { describe as describeHub } from '../../../cli/export/resources';
 import type { HubSettings } from '../../../cli/export/settings';
 import type { Cluster } from '../../../cli/cluster';
+import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
 import { registryTypes } from '../../../operator/client/connection/registry-types';
 import type { ResourceType } from '../../../operator/runtime/objects';
 import { ApiError } from '../../../operator/runtime/api-errors';
@@ -37,7 +38,7 @@ const content = {
   ],
 };
 
-const DEVICE = {
+const DEVICE: DeviceRecord = {
   id: 'lamp',
   originalName: 'Lamp',
   serialNumber: '1',
@@ -93,6 +94,7 @@ async function exported(
   resources: readonly Given[],
   name = 'of-another-name',
   unread: readonly NotExpressed[] = [],
+  moreDevices: readonly DeviceRecord[] = [],
 ) {
   const list = ({ kind }: ResourceType) =>
     Promise.resolve(
@@ -105,14 +107,18 @@ async function exported(
           status,
         })),
     );
-  const all = describeHub('villa', { ...content, settings });
-  const { described, notExpressed } = await withoutResource(
-    { list } as unknown as Cluster,
+  const stored = new StoredObjects(client, new ManualClock());
+  const present = await presentIn({ list } as unknown as Cluster, 'villa', stored);
+  const all = describeHub(
     'villa',
-    { ...all, notExpressed: [...unread, ...all.notExpressed] },
-    new StoredObjects(client, new ManualClock()),
+    { ...content, settings: { ...settings, devices: [...settings.devices, ...moreDevices] } },
+    present,
   );
-  return { found: described.map(({ object }) => object).toSorted(), notExpressed };
+  const { described, notExpressed } = withoutPresent(
+    { ...all, notExpressed: [...unread, ...all.notExpressed] },
+    present,
+  );
+  return { described, found: described.map(({ object }) => object).toSorted(), notExpressed };
 }
 
 const ALL = [
@@ -193,23 +199,44 @@ test('an object that cannot be expressed is listed only while no resource has it
   expect(notExpressed).toEqual([unread[1], other, expect.objectContaining(tide)]);
 });
 
-test('an object whose name a resource for something else has is listed, and gets no file', async () => {
-  const other = { kind: 'HubFloor', hub: 'barn', status: { floorID: 'other' }, spec: { name: 'Other' } };
-  const { found, notExpressed } = await exported([other], 'attic');
-  expect(found).not.toContain('floor attic');
-  expect(notExpressed).toContainEqual({
-    object: 'floor attic',
-    reason:
-      'There is a HubFloor attic for something else: rename this one in the hub, or write its resource by hand.',
-  });
+test('a file gets no name that a resource for something else has, also of another Hub', async () => {
+  const resources = [
+    { kind: 'HubFloor', hub: 'barn', status: { floorID: 'other' }, spec: { name: 'Other' } },
+    { kind: 'HubAutomation', status: { automationId: 'other' }, metadata: { name: 'a-1' } },
+    { kind: 'HubDevice', hub: 'barn', spec: { select: { serialNumber: '9' } }, metadata: { name: 'bed' } },
+  ];
+  const { described, found } = await exported(resources, 'attic');
+  expect(found).toEqual(allBut());
+  const names = described.map(({ resource: { kind, metadata } }) => `${kind} ${metadata.name}`);
+  expect(names).toEqual(
+    expect.arrayContaining(['HubFloor attic-2', 'HubAutomation a-1-2', 'HubDevice bed-2']),
+  );
+});
+
+test.each<[string, readonly Given[]]>([
+  ['solar', [{ kind: 'HubIntegration', status: { entryID: 'of-sun' }, spec: { domain: 'sun' } }]],
+  [
+    'sun-sun-2',
+    [{ kind: 'HubIntegration', hub: 'barn', spec: { domain: 'x' }, metadata: { name: 'sun-sun' } }],
+  ],
+])('a device refers to its integration by the name of the resource: %s', async (name, resources) => {
+  const panel = {
+    ...DEVICE,
+    id: 'panel',
+    originalName: 'Panel',
+    serialNumber: null,
+    configEntryIds: ['of-sun'],
+  };
+  const { described } = await exported(resources, 'solar', [], [panel]);
+  const [device] = described.filter(({ id }) => id === 'panel');
+  expect(device!.resource.spec).toMatchObject({ select: { name: 'Panel', integrationRef: { name } } });
 });
 
 test('a kind that the user may not list ends the command', async () => {
   const forbidden = new ApiError(403, 'Forbidden', 'no');
-  const none = { described: [], notExpressed: [] };
   const stored = new StoredObjects(client, new ManualClock());
   const cluster = { list: () => Promise.reject(forbidden) } as unknown as Cluster;
-  await expect(withoutResource(cluster, 'villa', none, stored)).rejects.toThrow(forbidden);
+  await expect(presentIn(cluster, 'villa', stored)).rejects.toThrow(forbidden);
 });
 
 test.each(['--url http://hub:8123 --token-file t --hub villa', ''])(

@@ -1,3 +1,4 @@
+import { NO_RESOURCES } from '../../../cli/export/present';
 import type { ConfigEntry } from '../../../operator/client/connection/flow-step';
 import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
 import type { EntityRecord } from '../../../operator/client/registries/entity-settings';
@@ -184,7 +185,11 @@ describe('the selector of a device', () => {
 });
 
 describe('the files of an export', () => {
-  const described = (settings: Partial<HubSettings>, names: readonly (readonly [string, string])[] = []) =>
+  const described = (
+    settings: Partial<HubSettings>,
+    names: readonly (readonly [string, string])[] = [],
+    present = NO_RESOURCES,
+  ) =>
     describeSettings(
       { entities: [], devices: [], facts: new Map(), exposesNew, categories: new Map(), ...settings },
       {
@@ -192,8 +197,18 @@ describe('the files of an export', () => {
         names: new Map(names),
         nameOf: (type, id) => (id === 'own' ? undefined : `The ${type} ${id}`),
         made: new Set(['automation.made']),
+        present,
       },
     );
+
+  test('no file gets the name of a resource that the cluster has', () => {
+    const entities = [entity('light.alone', { icon: 'mdi:lamp' })];
+    const present = {
+      ...NO_RESOURCES,
+      namesOf: (kind: string) => new Set(kind === 'HubEntity' ? ['light-alone'] : []),
+    };
+    expect(described({ entities }, [], present).described).toMatchObject([{ name: 'light-alone-2' }]);
+  });
 
   test('an entity is next to its device, also where only one of them is customized', () => {
     const devices = [

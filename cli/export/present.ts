@@ -1,0 +1,12 @@
+import type { NotExpressed } from './config-entities';
+
+/** The resources that the cluster has, as far as an export depends on them. */
+export interface Present {
+  /** Names of the resources of a kind, which no file gets. */
+  readonly namesOf: (kind: string) => ReadonlySet<string>;
+  /** Name of the resource of the Hub that has an object, or would adopt it. */
+  readonly ownerOf: (object: NonNullable<NotExpressed['of']>) => string | undefined;
+}
+
+/** The resources are not looked at, or there are none. */
+export const NO_RESOURCES: Present = { namesOf: () => new Set(), ownerOf: () => undefined };
