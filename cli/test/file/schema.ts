@@ -188,14 +188,16 @@ const expect = strict(
       description: 'True: no other call than those in `calls` is made; without `calls`, none at all.',
     },
     none: calls(
-      'Calls that are not made, over the whole of `within`. An action, an author or an entity that the home does not have fails the case, so that a typo does.',
+      'Calls that are not made, over the whole of `within`. An action, an author, an entity or a field of `data` that neither the hub nor the home nor the case has fails the case, so that a typo does.',
     ),
     states: byEntity('States at the end, by entity id.', {
       type: ['string', 'number', 'object'],
       description: 'A state, or `state` and `attributes`.',
       properties: {
         state: expectedState,
-        attributes: data('Attributes that the entity has, with their values; it may have more.'),
+        attributes: data(
+          'Attributes that the entity has, with their values; it may have more. `null`: it does not have the attribute, which the hub, the home or the case has elsewhere.',
+        ),
       },
       additionalProperties: false,
       minProperties: 1,

@@ -9,7 +9,7 @@ from clock import SETTLE, clock
 from expectation import Expectation, Mismatch
 from names import Names
 from record import MOST_CALLS, Record, seen
-from services import Call
+from services import TARGET_KEYS, Call
 from values import Plain, cut, described, matches
 
 Fault = dict[str, Any]
@@ -55,21 +55,34 @@ class Judge:
         return [*self._of_calls(), *self._of_unexpected(), *self._of_states()]
 
     def _unknown_names(self) -> Iterator[Fault]:
-        """Names in `none` and of absent entities that the home does not have: with a typo they would always pass."""
+        """Names of what must be absent that the home does not have: with a typo they would always pass."""
         for item in self._none:
-            action, by = item["action"], item.get("by")
-            if problem := self._hass.services.problem_of(action):
-                yield {"kind": "step", "message": f"none has {action}, {problem}"}
-            if by is not None and self._hass.states.get(by) is None:
-                yield {"kind": "step", "message": f"none has calls by {by}, which the home does not have: correct it."}
-            for entity in item.get("entity") or ():
-                if not self._names.has(self._hass, entity):
-                    way = "which neither the home nor the case has: correct it, or add it to given."
-                    yield {"kind": "step", "message": f"none has {entity}, {way}"}
+            for problem in self._unknown_of_call(item):
+                yield {"kind": "step", "message": f"none has {problem}"}
         for entity, state in self._states.items():
             if {"exact": None} in (state, state.get("state")) and not self._names.has(self._hass, entity):
                 way = "and neither the home nor the case has such an entity: correct it."
                 yield {"kind": "step", "message": f"{entity} is expected to have no state, {way}"}
+            for name, value in (state.get("attributes") or {}).items():
+                if value == {"exact": None} and not self._names.has_attribute(self._hass, entity, name):
+                    way = "which neither the hub nor the home nor the case has: correct it."
+                    yield {"kind": "step", "message": f"{entity} is expected to have no attribute {name}, {way}"}
+
+    def _unknown_of_call(self, item: Mapping[str, Any]) -> Iterator[str]:
+        """Why no call can fit an item of `none`, as the ends of sentences."""
+        action, by = item["action"], item.get("by")
+        if problem := self._hass.services.problem_of(action):
+            yield f"{action}, {problem}"
+        if by is not None and self._hass.states.get(by) is None:
+            yield f"calls by {by}, which the home does not have: correct it."
+        for entity in item.get("entity") or ():
+            if not self._names.has(self._hass, entity):
+                yield f"{entity}, which neither the home nor the case has: correct it, or add it to given."
+        for field in item.get("data") or ():
+            if field in TARGET_KEYS:
+                yield f"{field} in data of {action}, which never have the target: write it as `entity`."
+            elif not self._names.has_field(action, field):
+                yield f"{field} in data of {action}, which neither the hub nor the home nor the case has: correct it."
 
     def _is_done(self) -> bool:
         for call in self._record.take_calls():
