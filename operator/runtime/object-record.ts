@@ -3,10 +3,16 @@ import type { CustomResource } from '../kinds/resource';
 
 /**
  * The fields of status that describe the object in the hub, such as its id, without those about the
- * reconciles of the resource. A resource that takes over the object gets them.
+ * reconciles of the resource, such as its progress. A resource that takes over the object gets them.
  */
 export function objectRecord({ status = {} }: CustomResource): Readonly<Record<string, unknown>> {
-  const { conditions: _, observedGeneration: __, lastHandledReconcileAt: ___, ...record } = status;
+  const {
+    conditions: _,
+    observedGeneration: __,
+    lastHandledReconcileAt: ___,
+    phase: ____,
+    ...record
+  } = status;
   return record;
 }
 

@@ -692,6 +692,14 @@ describe('Reconciler', () => {
       expect(bench.happened).toEqual(['b finalizers', 'a finalizers']);
     });
 
+    test('the progress of the deleted resource is its own, and that of a successor is no object', async () => {
+      const bench = benchWith(another({ status: { ...waits, phase: 'Failed' } }));
+      bench.present = { ...old, status: { ...old.status, phase: 'Removing' } };
+      expect(await bench.reconcile()).toEqual({ type: 'gone' });
+      const written = bench.cluster.writes.find(({ path }) => path.endsWith('/widgets/b/status'))!;
+      expect((written.body as Widget).status).toMatchObject({ ...record, phase: 'Failed' });
+    });
+
     test.each([
       ['is being deleted, too', another({ metadata: going, status: waits })],
       ['has an object of its own', another({ status: { ...waits, areaID: 'attic' } })],

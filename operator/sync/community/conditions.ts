@@ -10,8 +10,8 @@ import { type Outcome, stalled, type Waiting, waiting } from '../../runtime/outc
 import { hubNotFound } from '../hub-connection/hub-clients';
 import { DigestMismatch, InstallRejected, TargetTaken } from './errors';
 import { DownloadFailed } from './download';
-import type { Installed } from './installer-pod';
 import type { Preparation } from './preparation';
+import type { InstallationRecord } from './record';
 
 // The outcomes of a community repository, each with its phase.
 
@@ -68,29 +68,10 @@ export function installing(target: string, detail?: string): Outcome {
   return waiting('Installing', message, INSTALLER_POLL, installingPhase);
 }
 
-/**
- * The outcome when the pod has written the files and the hub has not loaded them yet.
- *
- * @param former things of the former files that the hub has to forget
- */
-export const installed = (
-  { repository, ref, target, digest, provides }: Installed,
-  claimUID: string,
-  installationID: string | undefined,
-  former: readonly string[],
-): Outcome =>
-  waiting('Installing', `The files are in /config/${target}, and the hub loads them.`, NEXT_STEP, {
-    status: {
-      phase: 'Installing',
-      installedRepository: repository,
-      installedVersion: ref,
-      target,
-      digest,
-      provides: [...provides, ...former],
-      claimUID,
-      activeDigest: null,
-      ...(installationID !== undefined && { installationID }),
-    },
+/** The outcome when the pod has written the files and the hub has not loaded them yet. */
+export const installed = (record: InstallationRecord): Outcome =>
+  waiting('Installing', `The files are in /config/${record.target}, and the hub loads them.`, NEXT_STEP, {
+    status: { phase: 'Installing', ...record },
   });
 
 export function conflict(words: string, after: number): Outcome {
@@ -124,13 +105,31 @@ export const awaitingSuccessor = (target: string, after: number): Waiting =>
     status: { phase: 'Removing' },
   });
 
+/** The result when a pod begins to remove the files: a resource that gets the rest has to install them again. */
+export const removalBegun = (target: string): Waiting => {
+  const { status, ...outcome } = removing(target);
+  return { ...outcome, status: { ...status, ...UNKNOWN_VERSION } };
+};
+
 export const handingOver = (target: string): Waiting =>
-  waiting(
-    'Removing',
-    `The files in /config/${target} stay for another resource, which gets them when the pod that writes files has ended.`,
-    INSTALLER_POLL,
-    { status: { phase: 'Removing' } },
-  );
+  waiting('Removing', handOverMessage(target), INSTALLER_POLL, { status: { phase: 'Removing' } });
+
+/** The result when a pod has written files that status does not show yet, and that pass to another resource. */
+export const handingOverNew = (record: InstallationRecord): Waiting =>
+  waiting('Removing', handOverMessage(record.target), NEXT_STEP, {
+    status: { phase: 'Removing', ...record },
+  });
+
+/** The result when a pod that wrote files has failed or is ended: the resource that gets them installs them again. */
+export const handingOverUnknown = (target: string): Waiting =>
+  waiting('Removing', handOverMessage(target), NEXT_STEP, {
+    status: { phase: 'Removing', ...UNKNOWN_VERSION },
+  });
+
+const UNKNOWN_VERSION = { installedVersion: null };
+
+const handOverMessage = (target: string): string =>
+  `The files in /config/${target} stay for another resource, which gets them when the pod that writes files has ended.`;
 
 /** The result when the pod has removed the files. Status must record this before the Hub reads it. */
 export const removed = (): Waiting =>

@@ -1,6 +1,6 @@
 import { withDeadline } from '../../base/deadline';
 import { HubError, HubUnreachable } from '../../client/connection/errors';
-import type { HubCommunityRepository } from '../../kinds';
+import type { Hub, HubCommunityRepository } from '../../kinds';
 import { FINALIZER_TRY, HAND_OVER_GRACE, INSTALLED_REMOVAL_TIMEOUT } from '../../base/limits';
 import type { EventSpec } from '../../runtime/event-spec';
 import type { Waiting } from '../../runtime/outcome';
@@ -16,6 +16,7 @@ import type { Installer } from './installer';
 import { installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
+import { isRecorded, recordOf } from './record';
 import type { Targets } from './targets';
 
 /** Removes an installation: a pod removes it from the volume, then the running hub is told. */
@@ -42,10 +43,13 @@ export class CommunityRemoval {
     this.preparations.forget(metadata.uid);
     const age = this.age.of(resource);
     const pod = this.installer.find(resource);
-    const isBegun = pod !== undefined && !installationOf(pod)?.install;
-    if (target !== undefined && !isBegun && successor?.spec.category === spec.category)
-      return this.handOver(resource, target, pod, age);
     const hub = this.hubs.find(metadata.namespace, spec.hubRef.name);
+    const isBegun = pod !== undefined && !installationOf(pod)?.install;
+    if (target !== undefined && !isBegun && successor?.spec.category === spec.category) {
+      // A leftover pod would prevent the deletion of the claim.
+      const isUrgent = !hub || hub.metadata.deletionTimestamp !== undefined;
+      return this.handOver(resource, target, pod, isUrgent || age > INSTALLED_REMOVAL_TIMEOUT);
+    }
     const left = (why: string) => (target === undefined ? [] : [skipped(target, why)]);
     if (!hub) return left(`The Hub ${spec.hubRef.name} does not exist.`);
     if (hub.spec.external) return [];
@@ -62,12 +66,17 @@ export class CommunityRemoval {
       return this.finish(resource);
     }
     if (age < HAND_OVER_GRACE) return conditions.awaitingSuccessor(target, HAND_OVER_GRACE - age);
+    return this.begin(resource, target, hub);
+  }
+
+  /** Starts the pod that removes the files. */
+  private async begin(resource: HubCommunityRepository, target: string, hub: Hub): Promise<Waiting> {
     const workload = this.installer.workloadOf(hub);
     if (!workload) return conditions.removing(target);
-    const removal = { install: null, remove: [target], claimUID: status?.claimUID ?? '' };
+    const removal = { install: null, remove: [target], claimUID: resource.status?.claimUID ?? '' };
     try {
       await this.installer.start(resource, removal, [], workload);
-      return conditions.removing(target);
+      return conditions.removalBegun(target);
     } catch (error) {
       // The quota may admit the pod before the time limit.
       if (!(error instanceof InstallRejected)) throw error;
@@ -75,17 +84,27 @@ export class CommunityRemoval {
     }
   }
 
-  /** Leaves the files to the successor, once no pod of the resource writes to the volume any more. */
+  /**
+   * Leaves the files to the successor, once no pod of the resource writes to the volume any more and status shows
+   * the version that the pod has left there.
+   *
+   * @param isUrgent whether a pod that still writes is not waited for
+   */
   private async handOver(
     resource: HubCommunityRepository,
     target: string,
     pod: Pod | undefined,
-    age: number,
+    isUrgent: boolean,
   ): Promise<Removed> {
-    const isOverdue = age > INSTALLED_REMOVAL_TIMEOUT;
-    if (pod && !isOverdue && verdictOf(pod).result === 'running') return conditions.handingOver(target);
+    const record = pod && recordOf(resource, pod);
+    if (record && !isRecorded(resource, record)) return conditions.handingOverNew(record);
+    if (pod && !record) {
+      const isEnding = isUrgent || pod.metadata.deletionTimestamp !== undefined;
+      if (!isEnding && verdictOf(pod).result === 'running') return conditions.handingOver(target);
+      if (resource.status?.installedVersion !== undefined) return conditions.handingOverUnknown(target);
+    }
     await this.installer.clean(resource);
-    if (pod && !isOverdue) return conditions.handingOver(target);
+    if (pod && !isUrgent) return conditions.handingOver(target);
     this.targets.release(resource);
     return HAND_OVER;
   }

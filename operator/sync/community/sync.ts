@@ -22,9 +22,10 @@ import { activators } from './activation';
 import { bundleOf, digestOf, type RepositoryPackage } from './repository-package';
 import { DigestMismatch, InstallRejected, RepositoryRefused, TargetTaken } from './errors';
 import type { Installer } from './installer';
-import { type HubWorkload, installationOf, type Installed, verdictOf } from './installer-pod';
+import { type HubWorkload, installationOf, verdictOf } from './installer-pod';
 import * as conditions from './conditions';
 import type { Preparations } from './preparation';
+import { isRecorded, isUnrecorded, recordOf } from './record';
 import type { Targets } from './targets';
 
 /** The inputs of one reconcile. */
@@ -162,16 +163,11 @@ export class CommunitySync {
     if (pod.metadata.deletionTimestamp) return conditions.installing(target);
     const verdict = verdictOf(pod);
     const age = this.installer.ageOf(pod);
-    if (verdict.result === 'done' && installation && install) {
+    const record = recordOf(resource, pod);
+    if (record) {
       const isVerified = this.verifying.delete(resource.metadata.uid);
       // The installation is recorded even if it was for an earlier spec, since its files are on the volume.
-      if (isVerified || isUnrecorded(resource, pod))
-        return conditions.installed(
-          install,
-          installation.claimUID,
-          verdict.installationID,
-          formerScripts(resource, install),
-        );
+      if (isVerified || !isRecorded(resource, record)) return conditions.installed(record);
       await this.installer.clean(resource);
       return conditions.installing(target);
     }
@@ -256,16 +252,6 @@ export class CommunitySync {
   }
 }
 
-/**
- * The former scripts of a plugin, which the dashboards still load. What other categories provide is gone from the
- * hub once it has read its files again.
- */
-const formerScripts = (
-  { spec, status }: HubCommunityRepository,
-  { provides }: Installed,
-): readonly string[] =>
-  spec.category === 'plugin' ? (status?.provides ?? []).filter((each) => !provides.includes(each)) : [];
-
 /** @param patterns repositories that the administrator allows; undefined if all are allowed */
 function isAllowed(patterns: readonly string[] | undefined, repository: string): boolean {
   // The code host ignores the case of names.
@@ -291,20 +277,4 @@ function matchesSpec(
 ): boolean {
   const isDigest = spec.digest === undefined || spec.digest === version.digest;
   return version.repository === spec.repository && version.ref === spec.ref && of === claimUID && isDigest;
-}
-
-/** Reports whether a pod installs, or has installed, files that status does not show yet. */
-function isUnrecorded({ status }: HubCommunityRepository, pod: Pod): boolean {
-  const { install, claimUID } = installationOf(pod) ?? {};
-  if (!install || pod.metadata.deletionTimestamp) return false;
-  const verdict = verdictOf(pod);
-  if (verdict.result !== 'done') return verdict.result === 'running';
-  return !(
-    status?.digest === install.digest &&
-    status.target === install.target &&
-    status.installedVersion === install.ref &&
-    status.installedRepository === install.repository &&
-    status.claimUID === claimUID &&
-    (verdict.installationID === undefined || status.installationID === verdict.installationID)
-  );
 }

@@ -124,7 +124,15 @@ describe('CommunityRemoval', () => {
 
   describe('with a successor, as after a rename in Git,', () => {
     const target = 'custom_components/desk';
-    const given = () => deleted({ target });
+    const record = {
+      installedRepository: 'o/n',
+      installedVersion: 'v1',
+      target,
+      digest: 'sha256:1',
+      provides: ['desk'],
+      claimUID: 'uid-claim',
+    };
+    const given = () => deleted(record);
     const successor = (spec: Partial<Spec> = {}) => ({ ...deleted({}), spec: { ...given().spec, ...spec } });
     const podThat = (installs: boolean, state: object): Pod => ({
       apiVersion: 'v1',
@@ -133,7 +141,19 @@ describe('CommunityRemoval', () => {
         name: 'villa-community-1',
         namespace: 'home',
         annotations: {
-          [operatorAnnotations.installation]: JSON.stringify({ install: installs ? { target } : null }),
+          [operatorAnnotations.installation]: JSON.stringify({
+            install: installs
+              ? {
+                  repository: 'o/n',
+                  ref: 'v1',
+                  target,
+                  isFile: false,
+                  digest: 'sha256:1',
+                  provides: ['desk'],
+                }
+              : null,
+            claimUID: 'uid-claim',
+          }),
         },
       },
       status: { containerStatuses: [{ name: 'install', state }] },
@@ -172,13 +192,90 @@ describe('CommunityRemoval', () => {
       expect(await subject.remove(resource, context, successor())).toBe(HAND_OVER);
     });
 
-    test('waits no longer than for a removal', async () => {
-      pod = podThat(true, WRITING);
+    describe('after an update whose pod status does not show,', () => {
+      const installation = {
+        install: {
+          repository: 'o/n',
+          ref: 'v2',
+          target: 'custom_components/desk2',
+          isFile: false,
+          digest: 'sha256:2',
+          provides: ['desk2'],
+        },
+        claimUID: 'uid-claim',
+      };
+      const updating = (state: object, metadata: object = {}): Pod => {
+        const annotations = { [operatorAnnotations.installation]: JSON.stringify(installation) };
+        const base = podThat(true, state);
+        return { ...base, metadata: { ...base.metadata, annotations, ...metadata } };
+      };
+      const DONE = { terminated: { exitCode: 0, message: '{"result": "done", "id": "second"}' } };
+
+      test('hands over what the pod has left', async () => {
+        pod = updating(DONE);
+        const [subject, before] = [removal(), given()];
+        const outcome = await subject.remove(before, context, successor());
+        const status = {
+          installedRepository: 'o/n',
+          installedVersion: 'v2',
+          target: 'custom_components/desk2',
+          digest: 'sha256:2',
+          provides: ['desk2'],
+          claimUID: 'uid-claim',
+          installationID: 'second',
+        };
+        expect(outcome).toMatchObject({
+          reason: 'Removing',
+          status: { ...status, phase: 'Removing', activeDigest: null },
+        });
+        expect(cleaned).toBe(0);
+        const after = { ...before, status };
+        await subject.remove(after, context, successor());
+        pod = undefined;
+        expect(await subject.remove(after, context, successor())).toBe(HAND_OVER);
+        expect(cleaned).toBe(2);
+      });
+
+      const FAILED = { terminated: { exitCode: 1, message: '{"result": "failed", "message": "full"}' } };
+      const stay = () => undefined;
+      const forget = (): void => void (hub = undefined);
+      const end = (): void => void (hub = aHub({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }));
+      const wait = () => clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
+
+      test.each<[string, Pod, () => unknown]>([
+        ['has failed', updating(FAILED), stay],
+        ['is deleted', updating(WRITING, { deletionTimestamp: '2026-01-01T00:00:00Z' }), stay],
+        ['does not end', updating(WRITING), wait],
+        ['writes while the Hub is gone', updating(WRITING), forget],
+        ['writes while the Hub is being deleted', updating(WRITING), end],
+      ])(
+        'hands over no version if the pod %s, so that the files are installed again',
+        async (_, present, go) => {
+          pod = present;
+          const [subject, before] = [removal(), given()];
+          if (present.metadata.deletionTimestamp === undefined)
+            await subject.remove(given(), context, successor());
+          await go();
+          const outcome = await subject.remove(before, context, successor());
+          expect(outcome).toMatchObject({ status: { installedVersion: null } });
+          const { installedVersion: _version, ...status } = record;
+          const after = { ...before, status };
+          const next = await subject.remove(after, context, successor());
+          expect(next).not.toHaveProperty('status.installedVersion');
+          expect(next === HAND_OVER).toBe(go !== stay);
+          expect(cleaned).toBe(1);
+          pod = undefined;
+          expect(await subject.remove(after, context, successor())).toBe(HAND_OVER);
+        },
+      );
+    });
+
+    test('gets files that a removal may have begun to remove without their version', async () => {
       const [subject, resource] = [removal(), given()];
-      await subject.remove(resource, context, successor());
-      await clock.advance(INSTALLED_REMOVAL_TIMEOUT + 1);
-      expect(await subject.remove(resource, context, successor())).toBe(HAND_OVER);
-      expect(cleaned).toBe(1);
+      expect(await subject.remove(resource, context)).not.toHaveProperty('status.installedVersion');
+      await clock.advance(HAND_OVER_GRACE);
+      expect(await subject.remove(resource, context)).toMatchObject({ status: { installedVersion: null } });
+      expect(started).toBe(1);
     });
 
     test('removes the files if that has begun, or if the successor is of another category', async () => {
