@@ -5,7 +5,7 @@ import { type Cluster, resourceType } from '../cluster';
 import type { StoredObjects } from '../diff/stored-objects';
 import type { NotExpressed } from './config-entities';
 import { objectIds } from './object-ids';
-import type { Present } from './present';
+import { domainOf, type Present } from './present';
 import type { DescribedHub } from './resources';
 
 /** The kinds of the files of an export. The order is that of the requests. */
@@ -43,17 +43,12 @@ export function withoutPresent(
   { ownerOf }: Present,
 ): DescribedHub {
   return {
-    described: described.filter(({ id, resource }) => {
-      const domain = domainOf(resource as unknown as CustomResource);
-      return ownerOf({ kind: resource.kind, domain, id }) === undefined;
-    }),
+    described: described.filter(
+      ({ id, resource }) => ownerOf({ kind: resource.kind, domain: domainOf(resource), id }) === undefined,
+    ),
     notExpressed: notExpressed.filter(({ of }) => of === undefined || ownerOf(of) === undefined),
   };
 }
 
 const objectKey = ({ kind, domain = '', id }: NonNullable<NotExpressed['of']>): string =>
   JSON.stringify([kind, domain, id]);
-
-/** Two helpers of different types may have the same id. */
-const domainOf = (resource: CustomResource): string =>
-  kindsByName.get(resource.kind)!.ownEntity?.domainOf?.(resource) ?? '';

@@ -1,3 +1,5 @@
+import { kindsByName } from '../../operator/kinds';
+import type { CustomResource } from '../../operator/kinds/resource';
 import type { NotExpressed } from './config-entities';
 
 /** The resources that the cluster has, as far as an export depends on them. */
@@ -10,3 +12,7 @@ export interface Present {
 
 /** The resources are not looked at, or there are none. */
 export const NO_RESOURCES: Present = { namesOf: () => new Set(), ownerOf: () => undefined };
+
+/** The domain of an object. Two helpers of different types may have the same id. */
+export const domainOf = (resource: Pick<CustomResource, 'kind' | 'spec'>): string =>
+  kindsByName.get(resource.kind)!.ownEntity?.domainOf?.(resource as CustomResource) ?? '';

@@ -12,7 +12,7 @@ import { madeEntity } from '../settings/own-entity';
 import { entrySpecOf, type LookedUpNames, type NameOfEntry } from '../../operator/sync/registry/desired';
 import type { NotExpressed, StoredEntity } from './config-entities';
 import { Names } from './names';
-import { NO_RESOURCES, type Present } from './present';
+import { domainOf, NO_RESOURCES, type Present } from './present';
 import { describeSettings, type HubSettings, ownEntitySpec } from './settings';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -146,7 +146,10 @@ function describeEntities(
   const resourceNames = new Map(
     all
       .toSorted((a, b) => byNumber.compare(a.stored.entityId, b.stored.entityId))
-      .map(({ stored: { id }, spec }) => [id, names.take(spec['alias'] ?? spec['name'], id)]),
+      .map(({ stored: { id }, spec }) => [
+        id,
+        present.ownerOf({ kind: definition.kind, id }) ?? names.take(spec['alias'] ?? spec['name'], id),
+      ]),
   );
   return all.map(({ stored: { id, entityId }, spec }) =>
     resourceOf(hub, definition, { object: entityId, id }, resourceNames.get(id)!, {
@@ -184,13 +187,9 @@ function describeEntries(
             ...entrySpecOf(entryType, record, nameOf),
             ...(settings && ownEntitySpec(kind, entityId, settings, nameOf)),
           };
-          return resourceOf(
-            hub,
-            definition,
-            { object: `${type} ${id}`, id },
-            names.take(record.name, id),
-            spec,
-          );
+          const owner = present.ownerOf({ kind, domain: domainOf({ kind, spec }), id });
+          const name = owner ?? names.take(record.name, id);
+          return resourceOf(hub, definition, { object: `${type} ${id}`, id }, name, spec);
         });
     });
 }

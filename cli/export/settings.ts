@@ -38,7 +38,7 @@ interface Surroundings {
   readonly nameOf: NameOf;
   /** Ids of the entities of exported resources, which have the settings themselves. */
   readonly made: ReadonlySet<string>;
-  readonly present: Pick<Present, 'namesOf'>;
+  readonly present: Present;
 }
 
 /** The name of an area, a label or a category. */
@@ -79,11 +79,12 @@ export function describeSettings(settings: HubSettings, surroundings: Surroundin
     integrations: names,
   };
   const customized = customizedEntities(settings, surroundings);
-  const files = new DeviceFiles(present.namesOf(deviceType.definition.kind));
+  const files = new DeviceFiles(present);
   const ofDevices = describeDevices(settings, known, { customized, files, nameOf });
   const entityNames = new Names(present.namesOf(entityType.definition.kind));
   const ofEntities = customized.map(({ entity, spec }): DescribedSettings => {
-    const name = entityNames.take(undefined, entity.entityId);
+    const owner = present.ownerOf({ kind: entityType.definition.kind, id: entity.id });
+    const name = owner ?? entityNames.take(undefined, entity.entityId);
     const device = files.of(entity.deviceId);
     const select = selectOfEntity(entity, entities, device?.select, known);
     return {
@@ -188,20 +189,19 @@ type Select = DeviceSelector | undefined;
 const sortKey = ({ device, select }: { readonly device: DeviceRecord; readonly select: Select }): string =>
   JSON.stringify([device.originalName, select ?? null]);
 
-/** Chooses the names of the files for devices. */
+/** Chooses the names of the files for devices: that of the resource, if the cluster has one. */
 class DeviceFiles {
   private readonly names: Names;
   private readonly byDevice = new Map<string, { readonly name: string; readonly select: Select }>();
 
-  constructor(taken: ReadonlySet<string>) {
-    this.names = new Names(taken);
+  constructor(private readonly present: Present) {
+    this.names = new Names(present.namesOf(deviceType.definition.kind));
   }
 
   name(device: DeviceRecord, select: Select): string {
-    const name = this.names.take(
-      device.settings['name'] ?? device.originalName,
-      JSON.stringify(select ?? 'device'),
-    );
+    const alias = device.settings['name'] ?? device.originalName;
+    const name =
+      this.present.ownerOf(ofDevice(device)) ?? this.names.take(alias, JSON.stringify(select ?? 'device'));
     this.byDevice.set(device.id, { name, select });
     return name;
   }

@@ -8,6 +8,7 @@ import { describe as describeHub } from '../../../cli/export/resources';
 import type { HubSettings } from '../../../cli/export/settings';
 import type { Cluster } from '../../../cli/cluster';
 import type { DeviceRecord } from '../../../operator/client/registries/device-settings';
+import type { EntityRecord } from '../../../operator/client/registries/entity-settings';
 import { registryTypes } from '../../../operator/client/connection/registry-types';
 import type { ResourceType } from '../../../operator/runtime/objects';
 import { ApiError } from '../../../operator/runtime/api-errors';
@@ -22,7 +23,7 @@ const content = {
     automation: ['1', '2'].map((id) => ({
       id,
       entityId: `automation.a${id}`,
-      payload: { alias: `A ${id}`, triggers: [], actions: [] },
+      payload: { alias: 'A', triggers: [], actions: [] },
     })),
     scene: [],
     script: [],
@@ -56,6 +57,24 @@ const settings: HubSettings = {
   categories: new Map(),
 };
 
+const lightOf = (deviceId: string, entityId: string): EntityRecord => ({
+  id: `of-${deviceId}`,
+  entityId,
+  integration: 'hue',
+  uniqueId: deviceId,
+  deviceId,
+  configEntryId: null,
+  translationKey: null,
+  originalName: null,
+  originalDeviceClass: null,
+  hasOwnAlias: true,
+  disabledBy: null,
+  options: {},
+  settings: { entityId, labels: [], aliases: [], icon: 'mdi:lamp' },
+});
+
+const lights = [lightOf('lamp', 'light.lamp'), lightOf('twin', 'light.lamp_2')];
+
 const byId = <T>(records: readonly T[], identify: (record: T) => string) =>
   Promise.resolve(new Map(records.map((record) => [identify(record), record])));
 
@@ -78,6 +97,10 @@ const client = hubClient({
     device: {
       entries: () => Promise.resolve({ all: settings.devices, get: (id: string) => devices.get(id) }),
     },
+    entity: {
+      entries: () =>
+        Promise.resolve({ all: lights, get: (id: string) => lights.find((each) => each.id === id) }),
+    },
   },
   connection: { command: () => Promise.resolve({ version: '2026.11.0' }) },
 });
@@ -95,6 +118,7 @@ async function exported(
   name = 'of-another-name',
   unread: readonly NotExpressed[] = [],
   moreDevices: readonly DeviceRecord[] = [],
+  entities: readonly EntityRecord[] = [],
 ) {
   const list = ({ kind }: ResourceType) =>
     Promise.resolve(
@@ -111,7 +135,7 @@ async function exported(
   const present = await presentIn({ list } as unknown as Cluster, 'villa', stored);
   const all = describeHub(
     'villa',
-    { ...content, settings: { ...settings, devices: [...settings.devices, ...moreDevices] } },
+    { ...content, settings: { ...settings, devices: [...settings.devices, ...moreDevices], entities } },
     present,
   );
   const { described, notExpressed } = withoutPresent(
@@ -202,15 +226,13 @@ test('an object that cannot be expressed is listed only while no resource has it
 test('a file gets no name that a resource for something else has, also of another Hub', async () => {
   const resources = [
     { kind: 'HubFloor', hub: 'barn', status: { floorID: 'other' }, spec: { name: 'Other' } },
-    { kind: 'HubAutomation', status: { automationId: 'other' }, metadata: { name: 'a-1' } },
+    { kind: 'HubAutomation', status: { automationId: 'other' }, metadata: { name: 'a' } },
     { kind: 'HubDevice', hub: 'barn', spec: { select: { serialNumber: '9' } }, metadata: { name: 'bed' } },
   ];
   const { described, found } = await exported(resources, 'attic');
   expect(found).toEqual(allBut());
   const names = described.map(({ resource: { kind, metadata } }) => `${kind} ${metadata.name}`);
-  expect(names).toEqual(
-    expect.arrayContaining(['HubFloor attic-2', 'HubAutomation a-1-2', 'HubDevice bed-2']),
-  );
+  expect(names).toEqual(expect.arrayContaining(['HubFloor attic-2', 'HubAutomation a-2', 'HubDevice bed-2']));
 });
 
 test.each<[string, readonly Given[]]>([
@@ -230,6 +252,44 @@ test.each<[string, readonly Given[]]>([
   const { described } = await exported(resources, 'solar', [], [panel]);
   const [device] = described.filter(({ id }) => id === 'panel');
   expect(device!.resource.spec).toMatchObject({ select: { name: 'Panel', integrationRef: { name } } });
+});
+
+test('an object that a resource has takes no other name, and files for its entities are beside its own', async () => {
+  const twin = { ...DEVICE, id: 'twin', serialNumber: '2' };
+  const files = async (...resources: Given[]) => {
+    const { described } = await exported(resources, 'x', [], [twin], lights);
+    return described
+      .filter(({ id }) => ['guests', '2', 'lamp', 'twin', 'of-lamp', 'of-twin'].includes(id))
+      .map(({ resource: { kind, metadata }, path }) => `${kind} ${path ?? metadata.name}`);
+  };
+  const all = [
+    'HubHelper guests',
+    'HubHelper guests-2',
+    'HubAutomation a-2',
+    'HubDevice bed',
+    'HubDevice bed-2',
+    'HubEntity devices/bed.light-lamp.yaml',
+    'HubEntity devices/bed-2.light-lamp-2.yaml',
+  ];
+  expect(await files()).toEqual(all);
+  // A part of the files is applied: the others keep their names.
+  const toggle = { type: 'boolean', name: 'Guests' };
+  const select = { serialNumber: '1' };
+  const applied: readonly Given[] = [
+    { kind: 'HubHelper', status: { id: 'guests' }, spec: toggle, metadata: { name: 'guests' } },
+    { kind: 'HubAutomation', status: { automationId: '1' }, metadata: { name: 'a' } },
+    { kind: 'HubDevice', status: { deviceId: 'lamp' }, spec: { select }, metadata: { name: 'bed' } },
+  ];
+  expect(await files(...applied)).toEqual(all.filter((each) => !/guests$|bed$/.test(each)));
+  const entity = {
+    kind: 'HubEntity',
+    status: { registryId: 'of-lamp' },
+    spec: { select: { entityId: 'light.lamp' } },
+    metadata: { name: 'light-lamp' },
+  };
+  expect(await files(...applied, entity)).toEqual(
+    all.filter((each) => !/guests$|bed$|lamp\.yaml$/.test(each)),
+  );
 });
 
 test('a kind that the user may not list ends the command', async () => {
