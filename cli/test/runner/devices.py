@@ -259,25 +259,28 @@ def _light(state: Any, data: Mapping[str, Any]) -> dict[str, Any]:
     """The attributes of a light that is turned on. It has one color, which it reports in several forms."""
     brightness = _brightness(state, data)
     found: dict[str, Any] = {} if brightness is None else {"brightness": brightness}
-    given = next((key for key in ("color_name", *_COLORS) if data.get(key) is not None), None)
+    given = next((key for key in ("color_name", *_COLORS, "white") if data.get(key) is not None), None)
     if given is None:
         return found
-    mode = _color_mode(given, state.attributes.get("supported_color_modes"))
+    mode = _color_mode(given, state)
     if mode is None:
         return found
-    forms = {} if given in ("rgbw_color", "rgbww_color") else _forms(given, data[given])
-    own = {} if given == "color_name" else as_tuples("light", {given: data[given]})
+    forms = {} if given in ("rgbw_color", "rgbww_color", "white") else _forms(given, data[given])
+    own = {} if given in ("color_name", "white") else as_tuples("light", {given: data[given]})
     # The light no longer reports the forms of its former color.
     former = {key: None for key in _COLORS if state.attributes.get(key) is not None}
     return {**found, **former, **forms, **own, "color_mode": mode}
 
 
-def _color_mode(given: str, supported: Any) -> str | None:
+def _color_mode(given: str, state: Any) -> str | None:
     """The mode of a light that gets a color. The hub converts a color to a form of the light; None: it has none."""
     mode = "color_temp" if given == "color_temp_kelvin" else given.removesuffix("_color").replace("color_name", "rgb")
+    supported = state.attributes.get("supported_color_modes")
     if not isinstance(supported, list) or mode in supported:
         return mode
-    return next((each for each in ("rgb", "rgbw", "rgbww", "hs", "xy", "color_temp") if each in supported), None)
+    # The hub leaves out a white that the light does not support.
+    others = () if mode == "white" else ("rgb", "rgbw", "rgbww", "hs", "xy", "color_temp")
+    return next((each for each in others if each in supported), None)
 
 
 def as_tuples(domain: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -296,12 +299,21 @@ def _forms(given: str, value: Any) -> dict[str, Any]:
     elif given == "hs_color":
         hue = tuple(value)
     else:
-        hue = color.color_RGB_to_hs(*(color.color_name_to_rgb(value) if given == "color_name" else value))
+        hue = color.color_RGB_to_hs(*(_rgb_of_name(value) if given == "color_name" else value))
     return {
         "hs_color": hue,
         "rgb_color": color.color_hs_to_RGB(*hue),
         "xy_color": color.color_hs_to_xy(*hue),
     }
+
+
+def _rgb_of_name(name: str) -> tuple[int, int, int]:
+    """The color with a name. The hub takes white for a name that it does not know."""
+    try:
+        red, green, blue = color.color_name_to_rgb(name)
+    except ValueError:
+        return 255, 255, 255
+    return red, green, blue
 
 
 def _brightness(state: Any, data: Mapping[str, Any]) -> int | None:
@@ -315,6 +327,8 @@ def _brightness(state: Any, data: Mapping[str, Any]) -> int | None:
         value = round(255 * float(data["brightness_pct"]) / 100)
     elif data.get("brightness") is not None:
         value = int(data["brightness"])
+    elif (white := _number(data.get("white"))) is not None and _color_mode("white", state):
+        value = int(white)
     else:
         return None
     return max(0, min(255, value))

@@ -93,7 +93,7 @@ class Logs(logging.Handler):
     def excuse(self, message: str) -> None:
         """Allows the errors that the hub logs now because a mock raises an error with this message."""
         at, messages = self._raised
-        self._raised = (clock.epoch(), {*(messages if at == clock.epoch() else ()), message})
+        self._raised = (clock.epoch(), {*(messages if at == clock.epoch() else ()), _ADDRESS.sub("", message)})
 
     def attach(self, folder: str) -> None:
         """Makes this the only handler of the process. Paths in messages become relative to the folder."""

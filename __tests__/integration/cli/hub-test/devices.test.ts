@@ -112,6 +112,22 @@ const rows: readonly Row[] = [
     { rgb_color: [255, 0, 0], brightness: 9 },
     ['on', { color_mode: 'brightness', rgb_color: null, brightness: 9 }],
   ],
+  ['light.a', ['off'], 'light.turn_on', { color_name: 'no color' }, ['on', { rgb_color: [255, 255, 255] }]],
+  [
+    'light.a',
+    ['on', { rgb_color: [1, 2, 3] }],
+    'light.turn_on',
+    { white: 90 },
+    ['on', { brightness: 90, color_mode: 'white', rgb_color: null }],
+  ],
+  ['light.a', ['on'], 'light.turn_on', { white: 0 }, ['off']],
+  [
+    'light.a',
+    ['on', { supported_color_modes: ['rgb'], brightness: 7 }],
+    'light.turn_on',
+    { white: 0 },
+    ['on', { brightness: 7 }],
+  ],
   [
     'media_player.a',
     ['playing', { media_title: 'Film', source: 'TV', source_list: ['TV'] }],

@@ -342,6 +342,7 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
     { trigger: 'calendar', entity_id: 'calendar.waste', event: 'start' },
     { trigger: 'webhook', webhook_id: 'secret' },
     { trigger: 'knx.telegram', destination: '1/2/3' },
+    { trigger: 'todo.item_added', target: { entity_id: 'todo.list' } },
   ];
   const event = { trigger: 'zwave_js.value_updated', entity_id: 'lock.door', property: 'locked' };
   const wait = { wait_for_trigger: [{ trigger: 'mqtt', topic: 'a' }, event], timeout: 60 };
@@ -363,8 +364,8 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
         steps: [
           fireStep('go'),
           fireStep('count'),
-          expectStep({ none: [phone('4 False')], states: { 'sensor.count': state('5') }, within: 58 }),
-          expectStep({ calls: [phone('4 False')], only: true, within: 3 }),
+          expectStep({ none: [phone('5 False')], states: { 'sensor.count': state('5') }, within: 58 }),
+          expectStep({ calls: [phone('5 False')], only: true, within: 3 }),
           callStep('automation.trigger', { entity_id: 'automation.b' }),
           expectStep({ calls: [phone('b')], only: true }),
         ],
@@ -379,6 +380,10 @@ test('a trigger that is not simulated fails no case, keeps the numbers of the ot
   expect(ofType(answers, 'unsimulated')[0]!.triggers).toContainEqual({
     trigger: 'zwave_js.value_updated',
     entity: 'automation.a',
+  });
+  expect(ofType(answers, 'unsimulated')[0]!.triggers).toContainEqual({
+    trigger: 'todo.item_added',
+    entity: 'automation.b',
   });
 });
 

@@ -556,7 +556,7 @@ const rows: readonly Row[] = [
   [
     'a mock raises: the automation ends, and its error is none of the home',
     {
-      mock: { 'weather.get_forecasts': { raises: 'no connection' } },
+      mock: { 'weather.get_forecasts': { raises: 'no connection at 0x7f' } },
       steps: [fireStep('asks'), expectStep({ none: [call('notify.phone')], within: 5 })],
     },
     PASSES,
