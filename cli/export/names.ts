@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
-/** Longest name of a resource, which is also the limit for the value of a label. */
-const LONGEST = 63;
+/** Longest name that an object gets, which is also the limit for the value of a label. Resources may have longer ones. */
+export const LONGEST = 63;
 
 /**
  * Gives each object a name from its alias, or else from its id. Equal objects in equal order get equal names.

@@ -12,7 +12,7 @@ import { ownTypeOf } from '../settings/own-entity';
 import { selectOfEntity } from '../settings/entity-select';
 import type { NotExpressed } from './config-entities';
 import { customizedDevice, customizedEntity, type EntityFacts, type ExposesNew } from './customized';
-import { Names } from './names';
+import { LONGEST, Names } from './names';
 import type { Present } from './present';
 
 /** The entities and devices of a hub with their settings. */
@@ -200,8 +200,10 @@ class DeviceFiles {
 
   name(device: DeviceRecord, select: Select): string {
     const alias = device.settings['name'] ?? device.originalName;
-    const name =
-      this.present.ownerOf(ofDevice(device)) ?? this.names.take(alias, JSON.stringify(select ?? 'device'));
+    const owner = this.present.ownerOf(ofDevice(device));
+    // With the name of an entity, a longer one could be no name of a file.
+    const isShort = owner !== undefined && owner.length <= LONGEST;
+    const name = isShort ? owner : this.names.take(alias, JSON.stringify(select ?? 'device'));
     this.byDevice.set(device.id, { name, select });
     return name;
   }

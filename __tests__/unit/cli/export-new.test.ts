@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StoredObjects } from '../../../cli/diff/stored-objects';
 import type { NotExpressed } from '../../../cli/export/config-entities';
+import { filesOf } from '../../../cli/export/files';
 import { presentIn, withoutPresent } from '../../../cli/export/in-cluster';
 import { describe as describeHub } from '../../../cli/export/resources';
 import type { HubSettings } from '../../../cli/export/settings';
@@ -252,6 +253,7 @@ test.each<[string, readonly Given[]]>([
   const { described } = await exported(resources, 'solar', [], [panel]);
   const [device] = described.filter(({ id }) => id === 'panel');
   expect(device!.resource.spec).toMatchObject({ select: { name: 'Panel', integrationRef: { name } } });
+  expect((await filesOf([device!])).notExpressed).toEqual([]);
 });
 
 test('an object that a resource has takes no other name, and files for its entities are beside its own', async () => {
@@ -290,6 +292,15 @@ test('an object that a resource has takes no other name, and files for its entit
   expect(await files(...applied, entity)).toEqual(
     all.filter((each) => !/guests$|bed$|lamp\.yaml$/.test(each)),
   );
+});
+
+test('the long name of a resource for a device is in no name of a file', async () => {
+  const spec = { select: { serialNumber: '1' } };
+  const device = { kind: 'HubDevice', status: { deviceId: 'lamp' }, spec };
+  const { described } = await exported([device], 'b'.repeat(253), [], [], lights);
+  expect(described.find(({ id }) => id === 'of-lamp')).toMatchObject({ path: 'devices/bed.light-lamp.yaml' });
+  const { files, notExpressed } = await filesOf(described);
+  expect([files.length, notExpressed]).toEqual([described.length, []]);
 });
 
 test('a kind that the user may not list ends the command', async () => {
