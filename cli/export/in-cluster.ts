@@ -27,9 +27,12 @@ export async function presentIn(
   const names = new Map<string, Set<string>>(KINDS.map(({ kind }) => [kind, new Set()]));
   for (const { kind, metadata } of resources) names.get(kind)?.add(metadata.name);
   const ofHub = resources.filter((each) => kindsByName.get(each.kind)!.hubName(each) === hub);
+  // The operator hands the object of a deleted resource over, so that a file has to refer to its successor.
+  const isGoing = ({ metadata }: CustomResource) => metadata.deletionTimestamp !== undefined;
+  const lasting = ofHub.filter((each) => !isGoing(each));
   const owners = new Map<string, string>();
-  for (const resource of ofHub)
-    for (const id of await objectIds(resource, ofHub, stored))
+  for (const resource of [...ofHub.filter(isGoing), ...lasting])
+    for (const id of await objectIds(resource, lasting, stored))
       owners.set(objectKey({ kind: resource.kind, domain: domainOf(resource), id }), resource.metadata.name);
   return {
     namesOf: (kind) => names.get(kind) ?? new Set(),

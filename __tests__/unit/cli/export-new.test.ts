@@ -236,12 +236,22 @@ test('a file gets no name that a resource for something else has, also of anothe
   expect(names).toEqual(expect.arrayContaining(['HubFloor attic-2', 'HubAutomation a-2', 'HubDevice bed-2']));
 });
 
+/** A resource that is renamed in Git, before the operator hands over its entry. */
+const RENAMED = {
+  kind: 'HubIntegration',
+  status: { entryID: 'of-sun' },
+  spec: { domain: 'sun', title: 'sun' },
+  metadata: { ...DELETED, name: 'former' },
+};
+
 test.each<[string, readonly Given[]]>([
   ['solar', [{ kind: 'HubIntegration', status: { entryID: 'of-sun' }, spec: { domain: 'sun' } }]],
   [
     'sun-sun-2',
     [{ kind: 'HubIntegration', hub: 'barn', spec: { domain: 'x' }, metadata: { name: 'sun-sun' } }],
   ],
+  ['solar', [RENAMED, { kind: 'HubIntegration', spec: RENAMED.spec }]],
+  ['solar', [{ kind: 'HubIntegration', spec: RENAMED.spec }, RENAMED]],
 ])('a device refers to its integration by the name of the resource: %s', async (name, resources) => {
   const panel = {
     ...DEVICE,
