@@ -38,7 +38,7 @@ def is_silent(name: str) -> bool:
     """Whether nothing fires a trigger. One with a dot mostly reacts to states of entities."""
     if "." not in name:
         return name not in _FIRING
-    # Those of calendars and lists read the entities of an integration, not their states.
+    # Triggers of calendars and lists read the entities of an integration, not their states.
     return name.startswith(("calendar.", "todo.")) or _is_brought(name)
 
 
