@@ -92,64 +92,56 @@ export function restartPending(target: string): Outcome {
 export const notLoaded = (message: string): Outcome =>
   stalled('NotLoaded', message, { after: DOWNLOAD_REJECTED_RETRY, ...failedPhase });
 
-/** @param rejection a sentence with the reason why the pod cannot be created, if so */
-export function removing(target: string, rejection?: string): Waiting {
-  const problem = rejection === undefined ? '' : ` It cannot be created: ${rejection}`;
-  const message = `A pod on the node of the hub removes the files from /config/${target}.${problem}`;
-  return waiting('Removing', message, INSTALLER_POLL, { status: { phase: 'Removing' } });
-}
-
-/** @param after milliseconds for which another resource may still ask for the repository, as after a rename in Git */
-export const awaitingSuccessor = (target: string, after: number): Waiting =>
-  waiting('Removing', `The files in /config/${target} are about to be removed.`, after, {
-    status: { phase: 'Removing' },
-  });
-
-/** The result when a pod begins to remove the files: a resource that gets the rest has to install them again. */
-export const removalBegun = (target: string): Waiting => {
-  const { status, ...outcome } = removing(target);
-  return { ...outcome, status: { ...status, ...UNKNOWN_VERSION } };
-};
-
-export const handingOver = (target: string): Waiting =>
-  waiting('Removing', handOverMessage(target), INSTALLER_POLL, { status: { phase: 'Removing' } });
-
-/** The result when a pod has written files that status does not show yet, and that pass to another resource. */
-export const handingOverNew = (record: InstallationRecord): Waiting =>
-  waiting('Removing', handOverMessage(record.target), NEXT_STEP, {
-    status: { phase: 'Removing', ...record },
-  });
-
-/** The result when a pod that wrote files has failed or is ended: the resource that gets them installs them again. */
-export const handingOverUnknown = (target: string): Waiting =>
-  waiting('Removing', handOverMessage(target), NEXT_STEP, {
-    status: { phase: 'Removing', ...UNKNOWN_VERSION },
-  });
+/** @param fields fields of status besides the phase */
+const removal = (message: string, after: number, fields: Outcome['status'] = {}): Waiting =>
+  waiting('Removing', message, after, { status: { phase: 'Removing', ...fields } });
 
 const UNKNOWN_VERSION = { installedVersion: null };
+
+const removingMessage = (target: string): string =>
+  `A pod on the node of the hub removes the files from /config/${target}.`;
 
 const handOverMessage = (target: string): string =>
   `The files in /config/${target} stay for another resource, which gets them when the pod that writes files has ended.`;
 
+/** @param rejection a sentence with the reason why the pod cannot be created, if so */
+export function removing(target: string, rejection?: string): Waiting {
+  const problem = rejection === undefined ? '' : ` It cannot be created: ${rejection}`;
+  return removal(`${removingMessage(target)}${problem}`, INSTALLER_POLL);
+}
+
+/** @param after milliseconds for which another resource may still ask for the repository, as after a rename in Git */
+export const awaitingSuccessor = (target: string, after: number): Waiting =>
+  removal(`The files in /config/${target} are about to be removed.`, after);
+
+/** The result when a pod begins to remove the files: a resource that gets the rest has to install them again. */
+export const removalBegun = (target: string): Waiting =>
+  removal(removingMessage(target), INSTALLER_POLL, UNKNOWN_VERSION);
+
+export const handingOver = (target: string): Waiting => removal(handOverMessage(target), INSTALLER_POLL);
+
+/** The result when a pod has written files that status does not show yet, and that pass to another resource. */
+export const handingOverNew = (record: InstallationRecord): Waiting =>
+  removal(handOverMessage(record.target), NEXT_STEP, { ...record });
+
+/** The result when a pod that wrote files has failed or is ended: the resource that gets them installs them again. */
+export const handingOverUnknown = (target: string): Waiting =>
+  removal(handOverMessage(target), NEXT_STEP, UNKNOWN_VERSION);
+
 /** The result when the pod has removed the files. Status must record this before the Hub reads it. */
 export const removed = (): Waiting =>
-  waiting('Removing', 'The files are removed.', NEXT_STEP, {
-    status: {
-      phase: 'Removing',
-      installedRepository: null,
-      installedVersion: null,
-      target: null,
-      digest: null,
-      activeDigest: null,
-      claimUID: null,
-      installationID: null,
-    },
+  removal('The files are removed.', NEXT_STEP, {
+    installedRepository: null,
+    installedVersion: null,
+    target: null,
+    digest: null,
+    activeDigest: null,
+    claimUID: null,
+    installationID: null,
   });
 
 /**
  * The result when an installation ended after the deletion of the resource: its files have to be removed too.
  */
 export const installedMeanwhile = (target: string): Waiting =>
-  waiting('Removing', 'The files of the last installation are removed.', NEXT_STEP, {
-    status: { phase: 'Removing', target },
-  });
+  removal('The files of the last installation are removed.', NEXT_STEP, { target });
