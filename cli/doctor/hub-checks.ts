@@ -4,19 +4,16 @@ import {
   NotHomeAssistant,
   TokenRejected,
 } from '../../operator/client/connection/errors';
-import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
-import { automation, type Hub, kindsByName, scene, script } from '../../operator/kinds';
+import { type Hub, kindsByName } from '../../operator/kinds';
 import { userAnnotations } from '../../operator/kinds/annotations';
-import type { KindDefinition } from '../../operator/kinds/kind';
 import { isLower, OLDEST_SUPPORTED } from '../../operator/base/hub-version';
 import type { CustomResource } from '../../operator/kinds/resource';
 import { conditionOf } from '../../operator/runtime/conditions';
+import { DEFINITIONS } from '../export/config-entities';
 import { oneLine } from '../output';
 import { MAX_CLOCK_SKEW } from './cluster-checks';
 import { about, type Finding } from './finding';
 import type { HubFacts, InnerFacts } from './hub-facts';
-
-const DEFINITIONS: Readonly<Record<ConfigEntityKind, KindDefinition>> = { automation, scene, script };
 
 type Check = ReturnType<typeof about>;
 

@@ -7,6 +7,7 @@ import type { HubClient } from '../../operator/client/hub-client';
 import { readLog } from '../../operator/client/setup/log-records';
 import { automation, scene, script } from '../../operator/kinds';
 import { isMarker } from '../../operator/kinds/ids';
+import type { KindDefinition } from '../../operator/kinds/kind';
 
 /** An automation, scene or script in the hub's own file. */
 export interface StoredEntity {
@@ -33,11 +34,8 @@ interface ReadEntities {
   readonly notExpressed: readonly NotExpressed[];
 }
 
-const KINDS: Readonly<Record<ConfigEntityKind, string>> = {
-  automation: automation.kind,
-  scene: scene.kind,
-  script: script.kind,
-};
+/** The kinds of resources by the kinds of objects in the hub. */
+export const DEFINITIONS: Readonly<Record<ConfigEntityKind, KindDefinition>> = { automation, scene, script };
 
 const PLATFORMS: Readonly<Record<ConfigEntityKind, string>> = {
   automation: 'automation',
@@ -121,7 +119,7 @@ const unread = (
   kind: ConfigEntityKind,
   { entity_id: object, unique_id: id }: RegistryEntity,
   reason: string,
-): NotExpressed => ({ object, reason, of: { kind: KINDS[kind], id } });
+): NotExpressed => ({ object, reason, of: { kind: DEFINITIONS[kind].kind, id } });
 
 /** Why the file lacks an entity that the registry has. */
 function whyUnread(

@@ -11,7 +11,7 @@ import { entryOf } from '../diff/integration-change';
 import { siblingsOf } from '../diff/registry-change';
 import type { StoredObjects } from '../diff/stored-objects';
 import { borrowedTypeOf, findEntry } from '../settings/borrowed';
-import { readRegistry } from './read-hub';
+import { entriesOf } from './read-hub';
 
 /**
  * The ids of the objects in the hub that a resource has, and of the one that the operator would adopt for it, such as
@@ -57,9 +57,7 @@ async function idOfEntry(
   siblings: readonly CustomResource[],
   { client }: StoredObjects,
 ): Promise<string | undefined> {
-  const { type } = entryType;
-  const records = await readRegistry(client, type);
-  const entries = new Map(records.map((record) => [record[`${type}_id`] as string, record]));
+  const entries = await entriesOf(client, entryType.type);
   const located = locate(
     entryType,
     resource as EntryResource,

@@ -9,6 +9,7 @@ import {
 import { isUnknownCommand } from '../../operator/client/connection/errors';
 import type { HubClient } from '../../operator/client/hub-client';
 import type { Categories } from '../../operator/client/registries/category-registry';
+import type { RegistryEntries } from '../../operator/client/registries/registry';
 import { type LookedUpNames, lookedUpNames } from '../../operator/sync/registry/desired';
 import { entryKinds, entryTypes } from '../../operator/sync/registry/entry-types';
 import { ASSISTANTS } from '../../operator/client/registries/entity-settings';
@@ -72,17 +73,23 @@ export function remaining(milliseconds: number): string {
   return seconds < 90 ? `, about ${seconds} s left` : `, about ${Math.round(seconds / 60)} min left`;
 }
 
-/** The records of a registry; none if the hub has not loaded it. @throws HubError */
-export async function readRegistry(
+/** The records of a registry. @throws HubError */
+export const readRegistry = async (
+  client: HubClient,
+  type: RegistryType,
+): Promise<readonly RegistryRecord[]> => [...(await entriesOf(client, type)).values()];
+
+/** The records of a registry by id; none if the hub has not loaded it. @throws HubError */
+export async function entriesOf(
   { registries, components }: HubClient,
   type: RegistryType,
-): Promise<readonly RegistryRecord[]> {
+): Promise<RegistryEntries> {
   const isCollection = collectionTypes.some((each) => each === type);
-  if (isCollection && !(await components.isLoaded(type))) return [];
+  if (isCollection && !(await components.isLoaded(type))) return new Map();
   try {
-    return [...(await registries[type].entries()).values()];
+    return await registries[type].entries();
   } catch (error) {
-    if (isUnknownCommand(error)) return []; // this version of the hub lacks the registry
+    if (isUnknownCommand(error)) return new Map(); // this version of the hub lacks the registry
     throw error;
   }
 }

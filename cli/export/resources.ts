@@ -2,7 +2,7 @@ import type { RegistryRecord } from '../../operator/client/connection/api-types'
 import type { RegistryType } from '../../operator/client/connection/registry-types';
 import type { ConfigEntry } from '../../operator/client/connection/flow-step';
 import type { ConfigEntityKind } from '../../operator/client/connection/config-entity';
-import { automation, integration, scene, script } from '../../operator/kinds';
+import { integration } from '../../operator/kinds';
 import { GROUP_VERSION } from '../../operator/kinds/group';
 import type { KindDefinition } from '../../operator/kinds/kind';
 import { automationSpecOf, sceneSpecOf, scriptSpecOf } from '../../operator/sync/config-entities/spec-of';
@@ -10,7 +10,7 @@ import { ownLabels } from '../../operator/sync/objects/own-labels';
 import { entryKinds, type EntryType, entryTypes } from '../../operator/sync/registry/entry-types';
 import { madeEntity } from '../settings/own-entity';
 import { entrySpecOf, type LookedUpNames, type NameOfEntry } from '../../operator/sync/registry/desired';
-import type { NotExpressed, StoredEntity } from './config-entities';
+import { DEFINITIONS, type NotExpressed, type StoredEntity } from './config-entities';
 import { Names } from './names';
 import { domainOf, NO_RESOURCES, type Present } from './present';
 import { describeSettings, type HubSettings, ownEntitySpec } from './settings';
@@ -57,15 +57,10 @@ export interface HubContent {
  */
 const OWN_LABELS: readonly string[] = Object.values(ownLabels);
 
-const ENTITY_KINDS: Readonly<
-  Record<
-    ConfigEntityKind,
-    { readonly definition: KindDefinition; readonly specOf: (stored: StoredEntity) => Fields }
-  >
-> = {
-  automation: { definition: automation, specOf: ({ payload }) => automationSpecOf(payload) },
-  scene: { definition: scene, specOf: ({ payload }) => sceneSpecOf(payload) },
-  script: { definition: script, specOf: ({ payload, id }) => scriptSpecOf(payload, id) },
+const SPECS: Readonly<Record<ConfigEntityKind, (stored: StoredEntity) => Fields>> = {
+  automation: ({ payload }) => automationSpecOf(payload),
+  scene: ({ payload }) => sceneSpecOf(payload),
+  script: ({ payload, id }) => scriptSpecOf(payload, id),
 };
 
 /**
@@ -107,7 +102,7 @@ export function describe(
   const references = { nameOf, settings, present };
   const described = [
     ...entryKinds.flatMap(({ kind }) => describeEntries(hub, kind, entries, references)),
-    ...Object.keys(ENTITY_KINDS).flatMap((kind) =>
+    ...Object.keys(SPECS).flatMap((kind) =>
       describeEntities(hub, kind as ConfigEntityKind, entities, references),
     ),
   ];
@@ -140,8 +135,8 @@ function describeEntities(
   entities: HubContent['entities'],
   { nameOf, settings, present }: References,
 ): readonly Described[] {
-  const { definition, specOf } = ENTITY_KINDS[kind];
-  const all = entities[kind].map((stored) => ({ stored, spec: specOf(stored) }));
+  const definition = DEFINITIONS[kind];
+  const all = entities[kind].map((stored) => ({ stored, spec: SPECS[kind](stored) }));
   const names = new Names(present.namesOf(definition.kind));
   const resourceNames = new Map(
     all
