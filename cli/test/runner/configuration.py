@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import homeassistant.components as hub_components
-
+from integrations import folder_of
 from services import ENTITY_DOMAINS
 
 # Domains that are set up with their sections of the configuration: they need no network, device, recorder or web
@@ -42,7 +41,7 @@ def write_files(folder: Path, home: Mapping[str, Any]) -> None:
     """Writes the hub's directory: configuration, files, secrets and blueprints, including those that the hub ships."""
     texts = {**home["files"], "configuration.yaml": home.get("configuration") or ""}
     for domain in ("automation", "script", "template"):
-        own = Path(next(iter(hub_components.__path__)), domain, "blueprints")
+        own = folder_of(domain) / "blueprints"
         if own.is_dir():
             # The hub copies its blueprints only if the folder does not exist.
             shutil.copytree(own, folder / "blueprints" / domain / "homeassistant", dirs_exist_ok=True)

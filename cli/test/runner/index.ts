@@ -16,6 +16,7 @@ export const MODULES = [
   'helpers',
   'history',
   'house',
+  'integrations',
   'judge',
   'loops',
   'moments',

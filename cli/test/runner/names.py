@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import homeassistant.components as hub_components
+from homeassistant import const as hub_const
 from homeassistant.helpers import entity_registry
+
+from integrations import folder_of
 
 # Fields of actions that create an entity in the action's domain, such as `scene_id` of `scene.create`.
 _CREATING = r"(?:scene_id|object_id)[^\w{]*"
@@ -92,7 +94,6 @@ def _sources(domain: str) -> str:
 
     Without a domain: the constants of the hub. Empty for an integration that the hub does not have.
     """
-    folder = Path(next(iter(hub_components.__path__)))
-    paths = [*sorted((folder / domain).glob("*.py")), folder / domain / "services.yaml"]
-    found = paths if domain else [folder.parent / "const.py"]
+    folder = folder_of(domain)
+    found = [*sorted(folder.glob("*.py")), folder / "services.yaml"] if domain else [Path(hub_const.__file__)]
     return "\n".join(path.read_text(encoding="utf-8") for path in found if path.is_file()).lower()

@@ -15,7 +15,7 @@ from clock import clock, dt_util
 from coverage import RUNS_BETWEEN_HARVESTS
 from loops import Loops
 from services import Authors, Call
-from values import Plain, as_text, cut, is_pattern, plain
+from values import Plain, as_text, cut, is_pattern, plain, without_addresses
 
 MOST_LOG_LINES = 100
 # Characters of a log line.
@@ -65,7 +65,6 @@ _REFUSALS = re.compile(r"has been disabled: |(failed to generate|generated inval
 # the configuration.
 _NOT_INSTALLED = re.compile(r"Integration (?:'.*' )?not found|Unable to import component|Requirements for ")
 _OF_THE_SUN = ("sun.sun", "sensor.sun_next_", "sensor.sun_solar_", "binary_sensor.sun_solar_")
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 
 class Logs(logging.Handler):
@@ -93,7 +92,7 @@ class Logs(logging.Handler):
     def excuse(self, message: str) -> None:
         """Allows the errors that the hub logs now because a mock raises an error with this message."""
         at, messages = self._raised
-        self._raised = (clock.epoch(), {*(messages if at == clock.epoch() else ()), _ADDRESS.sub("", message)})
+        self._raised = (clock.epoch(), {*(messages if at == clock.epoch() else ()), without_addresses(message)})
 
     def attach(self, folder: str) -> None:
         """Makes this the only handler of the process. Paths in messages become relative to the folder."""
@@ -113,7 +112,7 @@ class Logs(logging.Handler):
             return
         by = _entity_of_logger(record.name)
         is_repeated = message.startswith("Error while executing automation ") and any(
-            line.by == by and line.at == clock.epoch() for line in (*self._allowed.values(), *self.faults.values())
+            line.by == by and line.at == clock.epoch() for line in self.lines
         )
         if is_repeated:
             # The automation's script has logged the error already, with its place.
@@ -144,7 +143,7 @@ class Logs(logging.Handler):
             message = f"{message} ({type(record.exc_info[1]).__name__}: {record.exc_info[1]})"
         if self.folder:
             message = message.replace(f"{self.folder}/", "")
-        return _ADDRESS.sub("", message)
+        return without_addresses(message)
 
 
 def _entity_of_logger(name: str) -> str | None:

@@ -10,10 +10,9 @@ import importlib
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import homeassistant.components as hub_components
+from integrations import folder_of
 
 # Triggers that states, events and the clock fire. The hub refuses a device trigger, since there are no devices.
 _FIRING = frozenset(
@@ -50,7 +49,7 @@ def _is_brought(name: str) -> bool:
 @functools.cache
 def _brings_events(domain: str) -> bool:
     """Whether the hub has an integration with this domain that gets events. The sun and the moon are computed."""
-    path = Path(next(iter(hub_components.__path__)), domain, "manifest.json")
+    path = folder_of(domain) / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return manifest.get("integration_type") in _BRINGING and manifest.get("iot_class") != "calculated"
 

@@ -23,6 +23,11 @@ def cut(text: str, most: int = MOST_CHARACTERS) -> str:
     return text if len(text) <= most else f"{text[:most]}… ({len(text)} characters)"
 
 
+def without_addresses(text: str) -> str:
+    """The text without the addresses of objects, which differ in each run."""
+    return _ADDRESS.sub("", text)
+
+
 def as_text(value: Any) -> str:
     """A scalar as the text that a user would write. It is equal in each run, without addresses of objects."""
     if isinstance(value, enum.Enum):
@@ -36,7 +41,7 @@ def as_text(value: Any) -> str:
     if isinstance(value, bytes | bytearray):
         return f"{len(value)} bytes"
     try:
-        return _ADDRESS.sub("", str(value))
+        return without_addresses(str(value))
     except Exception:
         return type(value).__name__
 
