@@ -182,11 +182,19 @@ describe('HubCommunityRepository', () => {
     const before = { generation: await rollouts(), pod: await podUid(), downloads: host.requests.length };
     const file = () => stat(join(volume, 'custom_components/desk/manifest.json'));
     const { ino } = await file();
+    // Creation times have whole seconds, and of two resources of one second the uid decides which is the older one.
+    const secondAfter = async (name: string) => {
+      const { creationTimestamp } = (await home.get(KIND, name)).metadata;
+      const end = Date.parse(creationTimestamp) + 1_000;
+      await until('the second of its creation is over', () => Date.now() >= end);
+    };
 
+    await secondAfter('desk-1');
     await home.apply(named('desk-2'));
     expect(await refused('desk-2', 'DuplicateId')).toContain('desk-1');
     await home.delete(KIND, 'desk-1');
     await installed('desk-2');
+    await secondAfter('desk-2');
     // Some tools delete the old resource before they apply the new one.
     await home.delete(KIND, 'desk-2', { wait: false });
     await home.apply(named('desk-3'));
